@@ -1,0 +1,45 @@
+"""The one way in which bestarm refuses bad input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class InputError(ValueError):
+    """Something the caller passed breaks a rule; nothing was changed.
+
+    The message always has the same shape: which parameter, which rule, what was received, and the likely fix.
+
+    Parameters
+    ----------
+    parameter : str
+        Name of the parameter as the caller wrote it.
+    rule : str
+        What it has to satisfy, as the end of the sentence "<parameter> must ...".
+    received : object
+        The value that broke the rule.
+    fix : str
+        What the caller most likely wants to do instead.
+
+    Examples
+    --------
+    >>> raise InputError("epsilon", "be in [0, 0.5)", 0.6, "half of the rewards corrupted leaves no mean to identify")
+    Traceback (most recent call last):
+    ...
+    bestarm.errors.InputError: epsilon must be in [0, 0.5), got 0.6: half of the rewards corrupted leaves no mean to identify
+    """
+
+    def __init__(self, parameter: str, rule: str, received: Any, fix: str) -> None:
+        self.parameter = parameter
+        self.rule = rule
+        self.received = received
+        self.fix = fix
+        super().__init__(f"{parameter} must {rule}, got {_shown(received)}: {fix}")
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, Any, str]]:
+        return type(self), (self.parameter, self.rule, self.received, self.fix)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else text[:117] + "..."

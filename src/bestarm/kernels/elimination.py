@@ -1,0 +1,81 @@
+"""Algorithm 2 of MTCD21 (SE-CBAI) with any estimator: trimmed mean, median (Altschuler, Brunel and Malek 2019) or mean.
+
+Readings: t = rounds = pulls of each active arm; a round pulls every active arm once, lowest index first; the test is
+made at the end of a round, from t >= T on, for all active arms at once, against the best active one (#4, #7).
+Rewards that were not asked for may put arms ahead of the round: then t is the smallest count of an active arm.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.kernels.compile import inlined_kernel, kernel
+from bestarm.kernels.radii import elimination_radius
+from bestarm.kernels.samples import Pool, Record
+from bestarm.kernels.state import estimate
+
+Arms = NDArray[np.void]
+
+
+@kernel
+def _eliminate(arms: Arms, control: Record, rule: Record, pool: Pool) -> None:
+    """Algorithm 2, line 4: drop every active arm with an estimate below the best one's less 2 gamma_t."""
+    highest = -np.inf
+    for index in range(arms.size):
+        if arms[index].active == 1:
+            highest = max(highest, estimate(arms[index], rule, pool))
+    cut = highest - 2.0 * elimination_radius(rule, arms.size, control.rounds)
+    for index in range(arms.size):
+        if arms[index].active == 1 and arms[index].estimate < cut:
+            arms[index].active = 0
+            control.active -= 1
+
+
+@inlined_kernel
+def settle(arms: Arms, control: Record, rule: Record, pool: Pool, index: int) -> None:
+    """Take note of a reward of an arm: at the end of a round, find out which arms stay."""
+    if arms[index].active == 1 and arms[index].count == control.rounds + 1:
+        control.behind -= 1
+    while control.behind == 0 and control.done == 0:
+        control.rounds += 1
+        if control.rounds >= rule.explored:
+            _eliminate(arms, control, rule, pool)
+        control.cursor = 0
+        for other in range(arms.size):
+            if arms[other].active == 1:
+                if control.active == 1:
+                    control.done = 1
+                    control.best = other
+                if arms[other].count == control.rounds:
+                    control.behind += 1
+
+
+@inlined_kernel
+def choose(arms: Arms, control: Record) -> int:
+    """Return the next arm of the round, lowest index first, when no reward is outstanding."""
+    # No arm before the cursor is behind in this round: counts only grow, and a new round resets the cursor.
+    while arms[control.cursor].active == 0 or arms[control.cursor].count > control.rounds:
+        control.cursor += 1
+    return control.cursor
+
+
+@kernel
+def choose_ahead(arms: Arms) -> int:
+    """Return the active arm with the fewest rewards told or asked for, lowest index first."""
+    least = -1
+    for index in range(arms.size):
+        if arms[index].active == 1:
+            ahead = arms[index].count + arms[index].pending
+            if least < 0 or ahead < arms[least].count + arms[least].pending:
+                least = index
+    return least
+
+
+@kernel
+def radius(arms: Arms, rule: Record, index: int) -> float:
+    """Return gamma at the arm's own number of pulls; +infinity before it is explored."""
+    pulls = arms[index].count
+    if pulls == 0 or pulls < rule.explored:
+        return np.inf
+    return elimination_radius(rule, arms.size, pulls)

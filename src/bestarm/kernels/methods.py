@@ -1,0 +1,89 @@
+"""Every method as verbs on its state: `choose` an arm, `observe` a reward (which may stop it), read a `radius`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.kernels.compile import inlined_kernel, kernel
+from bestarm.kernels.elimination import choose as choose_elimination
+from bestarm.kernels.elimination import choose_ahead as choose_elimination_ahead
+from bestarm.kernels.elimination import radius as radius_elimination
+from bestarm.kernels.elimination import settle as settle_elimination
+from bestarm.kernels.gap import choose as choose_gap
+from bestarm.kernels.gap import choose_ahead as choose_gap_ahead
+from bestarm.kernels.gap import radius as radius_gap
+from bestarm.kernels.gap import settle as settle_gap
+from bestarm.kernels.samples import Pool, Record, recount_calm
+from bestarm.kernels.state import GAP, Rule, State, estimate, record
+
+Arms = NDArray[np.void]
+
+
+@inlined_kernel
+def choose(arms: Arms, control: Record, rule: Record) -> int:
+    """Return the arm to pull next, when no reward is outstanding and the method has not stopped."""
+    if rule.family == GAP:
+        return choose_gap(arms, control, rule)
+    return choose_elimination(arms, control)
+
+
+@inlined_kernel
+def observe(arms: Arms, control: Record, rule: Record, pool: Pool, index: int, reward: float) -> None:
+    """Take a reward in; after a decision it is recorded and changes nothing else. The arm must have room."""
+    record(arms[index], control, rule, pool, reward)
+    if control.done == 0:
+        if rule.family == GAP:
+            settle_gap(arms, control, rule, pool, index)
+        else:
+            settle_elimination(arms, control, rule, pool, index)
+
+
+# ------------------------------------------------------------------------------------------------- called from Python
+
+
+@kernel
+def ask(state: State, rule: Rule, number: int, indices: NDArray[np.int64]) -> None:
+    """Write the next `number` arms to pull, each as if the rewards asked for before it had come in, and mark them."""
+    control = state.control[0]
+    arms = state.samples.arms
+    for place in range(number):
+        if control.pending == 0:
+            index = choose(arms, control, rule[0])
+        elif rule[0].family == GAP:
+            index = choose_gap_ahead(arms, control, rule[0], state.samples.pool)
+        else:
+            index = choose_elimination_ahead(arms)
+        indices[place] = index
+        arms[index].pending += 1
+        control.pending += 1
+
+
+@kernel
+def tell(
+    state: State, rule: Rule, indices: NDArray[np.int64], rewards: NDArray[np.float64], begin: int
+) -> tuple[int, bool]:
+    """Take rewards in from `begin` on, up to a decision or a lack of room; return where it stopped and if decided."""
+    control = state.control[0]
+    arms = state.samples.arms
+    was_done = control.done == 1
+    for place in range(begin, indices.size):
+        index = indices[place]
+        if arms[index].calm == 0 and recount_calm(arms[index]) == 0:
+            return place, False
+        observe(arms, control, rule[0], state.samples.pool, index, rewards[place])
+        if not was_done and control.done == 1:
+            return place + 1, True
+    return indices.size, False
+
+
+@kernel
+def describe(state: State, rule: Rule, estimates: NDArray[np.float64], radii: NDArray[np.float64]) -> None:
+    """Write the estimate of every arm and the half-width of the interval around it."""
+    arms = state.samples.arms
+    for index in range(arms.size):
+        estimates[index] = estimate(arms[index], rule[0], state.samples.pool)
+        if rule[0].family == GAP:
+            radii[index] = radius_gap(arms, state.control[0], rule[0], index)
+        else:
+            radii[index] = radius_elimination(arms, rule[0], index)

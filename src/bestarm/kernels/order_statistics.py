@@ -1,0 +1,387 @@
+"""Order statistics of each arm's rewards, kept online: trimmed mean, median, values at the cuts, sums of the tails.
+
+The n rewards of an arm, in sorted order, lie in piles with a window between each two of them:
+
+    pile 0 | window 0 | pile 1 | window 1 | pile 2        (one window and two piles are enough for a median)
+               ^ cut 0             ^ cut 1
+
+A cut is a rank: the rewards below cut 0 and from cut 1 on are *trimmed*, those between are *kept*. A window is a short
+sorted array around its cut, so a cut that moves by one reward is one step in an array, and every order statistic near
+a cut can be read off. Almost every reward falls into the unsorted part of a pile: it is appended, and nothing else
+is looked at. Windows are refilled from the piles beside them and spilled into them (`piles.py`). Each pile and each
+half of a window carries its sum, so a trimmed mean is O(1).
+
+Cost of `insert`: O(1) on average for exchangeable rewards, O(log n) amortised for any order of them (`piles.py` says
+why). One exception: a reward that leaves a pile and is 2^40 times larger than all that stays makes the pile's sum be
+added up afresh.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestarm.kernels.compile import inlined_kernel, kernel
+from bestarm.kernels.piles import (
+    add_to_pile,
+    append_to_bulk,
+    fill_reserve,
+    guard_sum,
+    pop_reserve,
+    push_reserve,
+)
+from bestarm.kernels.samples import FIRST_RESERVE, WINDOW, Pool, Record, pile_size
+from bestarm.kernels.sums import add, dwarfs
+
+REACH = 16  # rewards on either side of its cut when a window is set up
+MARGIN = 2  # rewards on either side of its cut at the least, while the pile there has any
+
+# NumPy integers, not Python's: numba compiles a function anew for each literal it is called with.
+BELOW = np.int64(0)
+ABOVE = np.int64(1)
+LOW_CUT = np.int64(0)
+HIGH_CUT = np.int64(1)
+
+
+@kernel
+def _range_sum(pool: Pool, begin: int, end: int) -> tuple[float, float]:
+    total, rest = 0.0, 0.0
+    for place in range(begin, end):
+        total, rest = add(total, rest, pool[place])
+    return total, rest
+
+
+@kernel
+def _resum(arm: Record, pool: Pool, w: int) -> None:
+    middle = arm.window[w] + arm.cut[w]
+    arm.left[w], arm.left_rest[w] = _range_sum(pool, arm.window[w], middle)
+    arm.right[w], arm.right_rest[w] = _range_sum(pool, middle, arm.window[w] + arm.width[w])
+
+
+@kernel
+def _open_front(arm: Record, pool: Pool, w: int, places: int) -> None:
+    start = arm.window[w]
+    for place in range(start + arm.width[w] - 1, start - 1, -1):
+        pool[place + places] = pool[place]
+    arm.width[w] += places
+    arm.cut[w] += places
+    arm.below[w] -= places
+
+
+@kernel
+def _close_front(arm: Record, pool: Pool, w: int, places: int) -> None:
+    arm.width[w] -= places
+    arm.cut[w] -= places
+    arm.below[w] += places
+    start = arm.window[w]
+    for place in range(start, start + arm.width[w]):
+        pool[place] = pool[place + places]
+
+
+@kernel
+def _spill(arm: Record, pool: Pool, w: int) -> None:
+    """Make room in a window: all beyond REACH of its cut goes to the piles beside it."""
+    start = arm.window[w]
+    reserve = FIRST_RESERVE + 2 * w
+    outward = max(0, arm.cut[w] - REACH)
+    for place in range(outward):
+        push_reserve(arm, pool, reserve + BELOW, pool[start + place])
+    if outward > 0:
+        _close_front(arm, pool, w, outward)
+    while arm.width[w] > arm.cut[w] + REACH:
+        arm.width[w] -= 1
+        push_reserve(arm, pool, reserve + ABOVE, pool[start + arm.width[w]])
+    _resum(arm, pool, w)
+
+
+@kernel
+def _refill(arm: Record, pool: Pool, w: int, direction: int) -> bool:
+    """Bring the rewards next to a window from the pile below or above it into the window; False if it has none."""
+    reserve = FIRST_RESERVE + 2 * w + direction
+    if arm.width[w] + REACH >= WINDOW:
+        _spill(arm, pool, w)
+    if arm.held[reserve] == 0:
+        fill_reserve(arm, pool, reserve)
+    taken = min(REACH, arm.held[reserve])
+    if taken == 0:
+        return False
+    if direction == BELOW:
+        _open_front(arm, pool, w, taken)
+        place = arm.window[w] + taken - 1
+        step = -1
+    else:
+        place = arm.window[w] + arm.width[w]
+        arm.width[w] += taken
+        step = 1
+    largest = 0.0
+    for _ in range(taken):
+        value = pop_reserve(arm, pool, reserve)
+        pool[place] = value
+        place += step
+        largest = max(largest, abs(value))
+    guard_sum(arm, pool, reserve, largest)
+    _resum(arm, pool, w)
+    return True
+
+
+@kernel
+def _borrow(arm: Record, pool: Pool, w: int) -> None:
+    """Take one reward over from the other window: pile 1 is empty and a cut has to pass."""
+    if arm.width[w] == WINDOW:
+        _spill(arm, pool, w)
+    if w == 0:
+        value = pool[arm.window[1]]
+        _close_front(arm, pool, HIGH_CUT, HIGH_CUT)
+        pool[arm.window[0] + arm.width[0]] = value
+        arm.width[0] += 1
+    else:
+        arm.width[0] -= 1
+        value = pool[arm.window[0] + arm.width[0]]
+        _open_front(arm, pool, HIGH_CUT, HIGH_CUT)
+        pool[arm.window[1]] = value
+    arm.fence[1] = value
+    arm.fence[2] = value
+    _resum(arm, pool, LOW_CUT)
+    _resum(arm, pool, HIGH_CUT)
+
+
+@kernel
+def _raise_cut(arm: Record, pool: Pool, w: int) -> None:
+    """Move a cut up by one reward."""
+    place = arm.window[w] + arm.cut[w]
+    end = arm.window[w] + arm.width[w]
+    value = pool[place]
+    arm.left[w], arm.left_rest[w] = add(arm.left[w], arm.left_rest[w], value)
+    if place + 1 == end:
+        arm.right[w], arm.right_rest[w] = 0.0, 0.0
+    elif dwarfs(value, pool[place + 1], pool[end - 1]):
+        arm.right[w], arm.right_rest[w] = _range_sum(pool, place + 1, end)
+    else:
+        arm.right[w], arm.right_rest[w] = add(arm.right[w], arm.right_rest[w], -value)
+    arm.cut[w] += 1
+
+
+@kernel
+def _lower_cut(arm: Record, pool: Pool, w: int) -> None:
+    """Move a cut down by one reward."""
+    arm.cut[w] -= 1
+    place = arm.window[w] + arm.cut[w]
+    value = pool[place]
+    arm.right[w], arm.right_rest[w] = add(arm.right[w], arm.right_rest[w], value)
+    if arm.cut[w] == 0:
+        arm.left[w], arm.left_rest[w] = 0.0, 0.0
+    elif dwarfs(value, pool[arm.window[w]], pool[place - 1]):
+        arm.left[w], arm.left_rest[w] = _range_sum(pool, arm.window[w], place)
+    else:
+        arm.left[w], arm.left_rest[w] = add(arm.left[w], arm.left_rest[w], -value)
+
+
+@kernel
+def _move_cut(arm: Record, pool: Pool, w: int, rank: int) -> None:
+    """Let a cut have `rank` rewards of the arm below it, with rewards on either side of it in the window."""
+    while True:
+        position = arm.below[w] + arm.cut[w]
+        if position < rank:
+            direction = ABOVE
+            empty = arm.cut[w] == arm.width[w]
+        elif position > rank:
+            direction = BELOW
+            empty = arm.cut[w] == 0
+        elif arm.cut[w] < MARGIN and pile_size(arm, w) > 0:
+            direction = BELOW
+            empty = True
+        elif arm.width[w] - arm.cut[w] < MARGIN and pile_size(arm, w + 1) > 0:
+            direction = ABOVE
+            empty = True
+        else:
+            return
+        if empty and not _refill(arm, pool, w, direction):
+            _borrow(arm, pool, w)
+        if position < rank:
+            _raise_cut(arm, pool, w)
+        elif position > rank:
+            _lower_cut(arm, pool, w)
+
+
+@kernel
+def _move_cuts(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
+    """Move both cuts; one on its way up goes first if it is the upper one, so that the two never pass each other."""
+    upper_first = arm.below[1] + arm.cut[1] < rank_1
+    for turn in range(2 if rank_1 > 0 else 1):
+        w = 1 - turn if upper_first else turn
+        _move_cut(arm, pool, w, rank_1 if w == 1 else rank_0)
+
+
+@kernel
+def _insert_near(arm: Record, pool: Pool, value: float) -> None:
+    """Insert a reward that belongs to a window or to a reserve."""
+    w = 0 if value < arm.fence[1] else 1
+    if w == 0:
+        arm.below[1] += 1
+    start = arm.window[w]
+    end = start + arm.width[w]
+    if end > start and pool[start] <= value <= pool[end - 1]:
+        place = end
+        while pool[place - 1] > value:
+            pool[place] = pool[place - 1]
+            place -= 1
+        pool[place] = value
+        arm.width[w] += 1
+        if place < start + arm.cut[w]:
+            arm.left[w], arm.left_rest[w] = add(arm.left[w], arm.left_rest[w], value)
+            arm.cut[w] += 1
+        else:
+            arm.right[w], arm.right_rest[w] = add(arm.right[w], arm.right_rest[w], value)
+        if arm.width[w] == WINDOW:
+            _spill(arm, pool, w)
+        return
+    if end > start:
+        direction = BELOW if value < pool[start] else ABOVE
+    else:  # an empty window at an end of the data: towards pile 1
+        direction = 1 - w
+    push_reserve(arm, pool, FIRST_RESERVE + 2 * w + direction, value)
+    if direction == BELOW:
+        arm.below[w] += 1
+
+
+@kernel
+def _insert_first(arm: Record, pool: Pool, value: float) -> None:
+    """Insert one of the first rewards: window 0, in sorted order, is all there is."""
+    start = arm.window[0]
+    place = start + arm.count - 1
+    while place > start and pool[place - 1] > value:
+        pool[place] = pool[place - 1]
+        place -= 1
+    pool[place] = value
+
+
+@kernel
+def divide(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
+    """Divide an arm's first rewards, until now all in window 0, among windows and piles."""
+    count = arm.count
+    first = arm.window[0]
+    arm.divided = 1
+    kept_end = rank_1 if rank_1 > 0 else count
+    inner = min(REACH, (kept_end - rank_0) // 3)
+    begin_0 = max(0, rank_0 - REACH)
+    if rank_1 > 0:
+        end_0 = rank_0 + inner
+        begin_1 = rank_1 - inner
+        end_1 = min(count, rank_1 + REACH)
+    else:
+        end_0 = min(count, rank_0 + REACH)
+        begin_1 = count
+        end_1 = count
+    for place in range(count):
+        value = pool[first + place]
+        pile = -1
+        if place < begin_0:
+            pile = 0
+        elif end_0 <= place < begin_1:
+            pile = 1
+        elif place >= end_1:
+            pile = 2
+        if pile >= 0:
+            append_to_bulk(arm, pool, pile, value)
+            add_to_pile(arm, pile, value)
+    for place in range(begin_1, end_1):
+        pool[arm.window[1] + place - begin_1] = pool[first + place]
+    for place in range(begin_0, end_0):
+        pool[first + place - begin_0] = pool[first + place]
+    arm.width[0], arm.cut[0], arm.below[0] = end_0 - begin_0, rank_0 - begin_0, begin_0
+    arm.width[1], arm.cut[1], arm.below[1] = end_1 - begin_1, kept_end - begin_1, begin_1
+    for w in range(2):
+        empty = -np.inf if w == 0 else np.inf
+        arm.fence[2 * w] = pool[arm.window[w]] if arm.width[w] > 0 else empty
+        arm.fence[2 * w + 1] = pool[arm.window[w] + arm.width[w] - 1] if arm.width[w] > 0 else empty
+        _resum(arm, pool, w)
+
+
+@inlined_kernel
+def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> None:
+    """Insert a reward and cut at two ranks from then on: those with rank_0 <= rank < rank_1 are kept.
+
+    `rank_1` = 0 means that there is no second cut, always or never for an arm. `calm` of the arm must be positive; ranks
+    may be any numbers with 0 <= rank_0 < rank_1 <= n, at a cost in proportion to how far they move.
+    """
+    arm.count += 1
+    arm.calm -= 1
+    if arm.divided == 0:
+        _insert_first(arm, pool, value)
+        arm.cut[0] = rank_0
+        arm.cut[1] = rank_1
+        return
+    if arm.fence[1] <= value <= arm.fence[2]:
+        pile = 1
+        # Ties may go to either side of a window full of them: to the one that leaves its cut in the middle.
+        if value <= arm.fence[0] and 2 * arm.cut[0] > arm.width[0]:
+            pile = 0
+        elif value >= arm.fence[3] and 2 * arm.cut[1] < arm.width[1]:
+            pile = 2
+    elif value <= arm.fence[0]:
+        pile = 0
+    elif value >= arm.fence[3]:
+        pile = 2
+    else:
+        pile = -1
+        _insert_near(arm, pool, value)
+    if pile >= 0:
+        append_to_bulk(arm, pool, pile, value)
+        add_to_pile(arm, pile, value)
+        if pile == 0:
+            arm.below[0] += 1
+        if pile < 2:
+            arm.below[1] += 1
+    if _off(arm, LOW_CUT, rank_0) or (rank_1 > 0 and _off(arm, HIGH_CUT, rank_1)):
+        _move_cuts(arm, pool, rank_0, rank_1)
+
+
+@inlined_kernel
+def _off(arm: Record, w: int, rank: int) -> bool:
+    cut = arm.cut[w]
+    return arm.below[w] + cut != rank or cut < MARGIN or arm.width[w] - cut < MARGIN
+
+
+@kernel
+def kept_mean(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> float:
+    """Return the mean of the rewards kept between the two cuts last set. O(1)."""
+    if arm.divided == 0:
+        total, rest = _range_sum(pool, arm.window[0] + rank_0, arm.window[0] + rank_1)
+    else:
+        total, rest = add(arm.total[1], arm.total_rest[1] + arm.right_rest[0] + arm.left_rest[1], arm.right[0])
+        total, rest = add(total, rest, arm.left[1])
+    return (total + rest) / (rank_1 - rank_0)
+
+
+@kernel
+def lower_tail_sum(arm: Record, pool: Pool) -> float:
+    """Return the sum of the rewards below the first cut. O(1)."""
+    if arm.divided == 0:
+        total, rest = _range_sum(pool, arm.window[0], arm.window[0] + arm.cut[0])
+    else:
+        total, rest = add(arm.total[0], arm.total_rest[0] + arm.left_rest[0], arm.left[0])
+    return total + rest
+
+
+@kernel
+def upper_tail_sum(arm: Record, pool: Pool) -> float:
+    """Return the sum of the rewards above the second cut. O(1)."""
+    if arm.divided == 0:
+        total, rest = _range_sum(pool, arm.window[0] + arm.cut[1], arm.window[0] + arm.count)
+    else:
+        total, rest = add(arm.total[2], arm.total_rest[2] + arm.right_rest[1], arm.right[1])
+    return total + rest
+
+
+@kernel
+def order_statistic(arm: Record, pool: Pool, rank: int) -> float:
+    """Return the reward of a rank (0 = smallest) that lies in a window, else nan. O(1).
+
+    The MARGIN rewards on either side of each cut always lie in a window.
+    """
+    if arm.divided == 0:
+        return pool[arm.window[0] + rank]
+    for w in range(2):
+        place = rank - arm.below[w]
+        if 0 <= place < arm.width[w]:
+            return pool[arm.window[w] + place]
+    return np.nan

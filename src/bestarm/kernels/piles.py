@@ -1,0 +1,138 @@
+"""Piles: unsorted bags of rewards that can give up those next to a window.
+
+A pile is a *bulk*, in no order, and a *reserve* at each window it touches: a heap of the rewards next to that window.
+Rewards are appended to the bulk unseen. A reserve that runs dry is filled from the bulk by selection in O(n), with
+sqrt(n) rewards: between two fillings the rank of a fixed value drifts from its cut like a random walk, by at most
+sqrt(n)/2 in n inserts, so for exchangeable rewards a filling is spread over O(n) inserts. If a reserve runs dry before
+half as many inserts as its bulk has rewards, it is filled with twice as many as last time: for any order of the
+rewards, after log n such fillings the next one is a fixed part of n inserts away. Hence O(log n) amortised.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestarm.kernels.compile import inlined_kernel, kernel
+from bestarm.kernels.heaps import heap_pop, heap_push
+from bestarm.kernels.samples import FIRST_RESERVE, STORES, WINDOW, Pool, Record, pile_of
+from bestarm.kernels.selection import select_last
+from bestarm.kernels.sums import add, dwarfs
+
+SMALLEST_BATCH = 32
+
+
+@inlined_kernel
+def add_to_pile(arm: Record, pile: int, value: float) -> None:
+    """Add a value to the sum of a pile."""
+    arm.total[pile], arm.total_rest[pile] = add(arm.total[pile], arm.total_rest[pile], value)
+
+
+@inlined_kernel
+def append_to_bulk(arm: Record, pool: Pool, pile: int, value: float) -> None:
+    """Append a reward to the bulk of a pile, without counting it in the pile's sum."""
+    pool[arm.start[pile] + arm.held[pile]] = value
+    arm.held[pile] += 1
+
+
+@inlined_kernel
+def _sign(store: int) -> float:
+    # The reserve below a window gives up its largest reward first, the one above it its smallest.
+    return 1.0 if (store - FIRST_RESERVE) & 1 == 0 else -1.0
+
+
+@kernel
+def _usual_batch(arm: Record, pile: int) -> int:
+    return max(SMALLEST_BATCH, int(np.sqrt(arm.held[pile])))
+
+
+@kernel
+def push_reserve(arm: Record, pool: Pool, store: int, value: float) -> None:
+    """Push a reward onto a reserve; one that is full or outgrew its purpose gives most of itself back to the bulk."""
+    pile = pile_of(store)
+    size = arm.held[store]
+    wide = size > 3 * max(SMALLEST_BATCH, arm.batch[store]) and size * size > 9 * arm.held[pile]
+    if wide or size == arm.room[store]:
+        shorten_reserve(arm, pool, store, min(_usual_batch(arm, pile), size >> 1))
+    heap_push(pool, arm.start[store], arm.held[store], _sign(store) * value)
+    arm.held[store] += 1
+    add_to_pile(arm, pile, value)
+
+
+@kernel
+def pop_reserve(arm: Record, pool: Pool, store: int) -> float:
+    """Pop the reward next to the window; `guard_sum` must follow the last of several pops."""
+    value = _sign(store) * heap_pop(pool, arm.start[store], arm.held[store])
+    arm.held[store] -= 1
+    add_to_pile(arm, pile_of(store), -value)
+    return value
+
+
+@kernel
+def shorten_reserve(arm: Record, pool: Pool, store: int, kept: int) -> None:
+    """Give all but the `kept` rewards next to the window back to the bulk."""
+    if kept >= arm.held[store]:
+        return
+    sign = _sign(store)
+    start = arm.start[store]
+    select_last(pool, start, arm.held[store], arm.held[store] - kept, -1.0)
+    nearest_given = -np.inf
+    for place in range(start + kept, start + arm.held[store]):
+        nearest_given = max(nearest_given, pool[place])
+        append_to_bulk(arm, pool, pile_of(store), sign * pool[place])
+    for size in range(kept):
+        heap_push(pool, start, size, pool[start + size])
+    arm.held[store] = kept
+    arm.fence[store - FIRST_RESERVE] = sign * nearest_given
+
+
+@kernel
+def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
+    """Fill an empty reserve with the rewards of its pile that are next to its window, if the pile has any."""
+    pile = pile_of(store)
+    sign = _sign(store)
+    if arm.held[pile] == 0 and pile == 1:  # all of the pile is in its other reserve, which is in the wrong order
+        shorten_reserve(arm, pool, 2 * FIRST_RESERVE + 3 - store, arm.held[pile])
+    if arm.held[pile] == 0:
+        return
+    if 2 * (arm.count - arm.filled[store]) < arm.held[pile]:
+        arm.batch[store] = 2 * arm.batch[store]
+    else:
+        arm.batch[store] = _usual_batch(arm, pile)
+    arm.filled[store] = arm.count
+    if arm.batch[store] > arm.room[store] - WINDOW:
+        arm.calm = 0  # ask for more room before the next insert, and make do until then
+    taken = min(arm.batch[store], (arm.held[pile] + 1) >> 1, arm.room[store] - WINDOW)
+    select_last(pool, arm.start[pile], arm.held[pile], taken, sign)
+    arm.held[pile] -= taken
+    farthest = np.inf
+    for size in range(taken):
+        value = sign * pool[arm.start[pile] + arm.held[pile] + size]
+        farthest = min(farthest, value)
+        heap_push(pool, arm.start[store], size, value)
+    arm.held[store] = taken
+    arm.fence[store - FIRST_RESERVE] = sign * farthest
+
+
+@kernel
+def guard_sum(arm: Record, pool: Pool, store: int, largest: float) -> None:
+    """Add up a pile's sum afresh if what was popped from one of its reserves dwarfs what remains."""
+    pile = pile_of(store)
+    remaining = arm.held[pile]
+    near, far = 0.0, 0.0
+    for other in range(FIRST_RESERVE, STORES):
+        if pile_of(other) == pile:
+            remaining += arm.held[other]
+            edge = pool[arm.start[other]] if arm.held[other] > 0 else arm.fence[other - FIRST_RESERVE]
+            if other == store:
+                near = edge
+            elif abs(edge) < np.inf:
+                far = edge
+    if remaining > 0 and not dwarfs(largest, near, far):
+        return
+    arm.total[pile], arm.total_rest[pile] = 0.0, 0.0
+    for place in range(arm.start[pile], arm.start[pile] + arm.held[pile]):
+        add_to_pile(arm, pile, pool[place])
+    for other in range(FIRST_RESERVE, STORES):
+        if pile_of(other) == pile:
+            for place in range(arm.start[other], arm.start[other] + arm.held[other]):
+                add_to_pile(arm, pile, _sign(other) * pool[place])

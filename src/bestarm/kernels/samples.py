@@ -1,0 +1,178 @@
+"""What is known of each arm, in one record, and where its rewards are stored: one pool of doubles that grows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.kernels.compile import allocating_kernel, inlined_kernel, kernel
+
+Pool = NDArray[np.float64]
+Record = Any  # one row of a structured array: a pointer inside compiled code
+
+WINDOW = 64  # most rewards in a window
+
+# The stores of an arm: the bulks of piles 0, 1 and 2, then the reserves below and above window 0 and window 1.
+STORES = 7
+FIRST_RESERVE = 3
+
+arm_dtype = np.dtype(
+    [
+        ("count", "i8"),  # rewards told
+        ("pending", "i8"),  # rewards asked for, not yet told
+        ("active", "i8"),
+        ("stale", "i8"),  # 1: a reward came in since the estimate was computed
+        ("estimate", "f8"),
+        ("shrink", "f8"),  # sqrt(2 / count), the part of a radius that belongs to the arm
+        ("calm", "i8"),  # inserts that need no new room, at least
+        ("divided", "i8"),  # 0 while all rewards lie sorted in window 0
+        # What lies beyond the fence of a reserve belongs to the bulk of its pile: pile 0 up to fence 0, pile 1 from
+        # fence 1 to fence 2, pile 2 from fence 3 on. What is left lies in a window or in a reserve.
+        ("fence", "f8", (4,)),
+        ("total", "f8", (3,)),  # sum of each pile, and its rounding errors
+        ("total_rest", "f8", (3,)),
+        ("window", "i8", (2,)),  # where the window starts in the pool
+        ("width", "i8", (2,)),
+        ("cut", "i8", (2,)),  # rewards of the window below the cut
+        ("below", "i8", (2,)),  # rewards of the arm below the window
+        ("left", "f8", (2,)),  # sum of the window's rewards below the cut, and its rounding errors
+        ("left_rest", "f8", (2,)),
+        ("right", "f8", (2,)),
+        ("right_rest", "f8", (2,)),
+        ("start", "i8", (STORES,)),
+        ("held", "i8", (STORES,)),
+        ("room", "i8", (STORES,)),
+        ("batch", "i8", (STORES,)),  # of a reserve: how many rewards it was last filled with
+        ("filled", "i8", (STORES,)),  # and at which count of the arm
+    ]
+)
+
+
+class Samples(NamedTuple):
+    """The rewards of K arms: a record an arm, a pool that holds the 2 K windows and then the stores, and its fill.
+
+    Inner kernels are handed one record and the pool, not this tuple: a record is one pointer, an array seven words, and
+    forty words on the stack at each call made an insert four times as slow.
+    """
+
+    arms: NDArray[np.void]
+    pool: NDArray[np.float64]
+    used: NDArray[np.int64]
+
+
+def new_samples(arms: int, *, stored: bool = True) -> Samples:
+    """Return room for the rewards of `arms` arms; with `stored=False` only their sums will be kept."""
+    records = np.zeros(arms, arm_dtype)
+    records["active"] = records["stale"] = 1
+    records["calm"] = WINDOW if stored else np.iinfo(np.int64).max
+    records["window"] = WINDOW * np.arange(2 * arms).reshape(arms, 2)
+    pool = np.zeros(WINDOW * 2 * arms if stored else 0)
+    return Samples(records, pool, np.array([pool.size]))
+
+
+@inlined_kernel
+def pile_of(store: int) -> int:
+    """Return the pile that a reserve belongs to."""
+    return (store - FIRST_RESERVE + 1) >> 1
+
+
+@inlined_kernel
+def pile_size(arm: Record, pile: int) -> int:
+    """Return the rewards in a pile: its bulk and the reserves at its ends."""
+    size = arm.held[pile]
+    if pile > 0:
+        size += arm.held[FIRST_RESERVE + 2 * pile - 1]
+    if pile < 2:
+        size += arm.held[FIRST_RESERVE + 2 * pile]
+    return size
+
+
+@kernel
+def _wanted(arm: Record, store: int) -> int:
+    # Half as much again as it holds, and space for what a spill or a first batch brings. A bulk may have to hold its
+    # whole pile; a reserve that is full gives to its bulk, so it asks only for the sake of its next batch.
+    load = pile_size(arm, store) if store < FIRST_RESERVE else max(arm.held[store], arm.batch[store])
+    return load + (load >> 1) + 3 * WINDOW
+
+
+@kernel
+def _short(arm: Record, store: int) -> bool:
+    """Tell whether a store should get more room."""
+    if store < FIRST_RESERVE:
+        return _calm(arm, store) < 1
+    return arm.batch[store] + 2 * WINDOW > arm.room[store]
+
+
+@kernel
+def _calm(arm: Record, pile: int) -> int:
+    """Return how many inserts a bulk can take: one brings its pile four rewards at most, and a spill a window's worth."""
+    return (arm.room[pile] - pile_size(arm, pile) - 2 * WINDOW) >> 2
+
+
+@kernel
+def recount_calm(arm: Record) -> int:
+    """Set and return how many inserts an arm can take before it needs `with_room`."""
+    calm = WINDOW - arm.count
+    if arm.divided == 1:
+        calm = _calm(arm, 0)
+        for pile in range(1, FIRST_RESERVE):
+            calm = min(calm, _calm(arm, pile))
+        for store in range(FIRST_RESERVE, STORES):
+            if _short(arm, store):
+                calm = 0
+    arm.calm = max(calm, 0)
+    return arm.calm
+
+
+@allocating_kernel
+def with_room(samples: Samples, index: int) -> Samples:
+    """Return the samples, moved to a larger pool if need be, with room for more rewards of an arm (amortised O(1))."""
+    arm = samples.arms[index]
+    if recount_calm(arm) > 0:
+        return samples
+    need = 0
+    for store in range(STORES):
+        if _short(arm, store):
+            need += _wanted(arm, store)
+    if samples.used[0] + need > samples.pool.size:
+        samples = _moved(samples, index)
+    else:
+        for store in range(STORES):
+            if _short(arm, store):
+                _relocate(arm, samples.pool, samples.pool, samples.used, store)
+    recount_calm(arm)
+    return samples
+
+
+@kernel
+def _relocate(arm: Record, old: Pool, new: Pool, used: NDArray[np.int64], store: int) -> None:
+    """Copy a store to the end of a pool, with all the room it wants."""
+    place = used[0]
+    for offset in range(arm.held[store]):
+        new[place + offset] = old[arm.start[store] + offset]
+    arm.start[store] = place
+    arm.room[store] = _wanted(arm, store)
+    used[0] += arm.room[store]
+
+
+@allocating_kernel
+def _moved(samples: Samples, asking: int) -> Samples:
+    """Return the samples in a new pool without the gaps that outgrown stores left behind."""
+    windows = 2 * WINDOW * samples.arms.size
+    total = 0
+    for index in range(samples.arms.size):
+        arm = samples.arms[index]
+        if arm.divided == 1 or index == asking:
+            for store in range(STORES):
+                total += _wanted(arm, store)
+    pool = np.empty(windows + total + (total >> 2), np.float64)
+    pool[:windows] = samples.pool[:windows]
+    samples.used[0] = windows
+    for index in range(samples.arms.size):
+        arm = samples.arms[index]
+        if arm.divided == 1 or index == asking:
+            for store in range(STORES):
+                _relocate(arm, samples.pool, pool, samples.used, store)
+    return Samples(samples.arms, pool, samples.used)

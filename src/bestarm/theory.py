@@ -1,0 +1,350 @@
+"""Bounds on the number of pulls, and on what contamination hides for ever.
+
+MTCD21 is the paper behind the package, "Mean-based Best Arm Identification in Stochastic Bandits under Reward
+Contamination"; GK16 is Garivier & Kaufmann, "Optimal Best Arm Identification with Fixed Confidence"; HM95 is Horowitz &
+Manski, "Identification and Robustness with Contaminated and Corrupted Data". A bound that no number meets is +inf.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.special import erfinv, ndtri
+
+from bestarm.errors import InputError
+
+_HUGE = 1e300  # counts as infinite, so that sums and differences of what is smaller are finite
+# parameter: (lowest value, is it allowed itself, first value too high, rule, fix)
+_RANGES: dict[str, tuple[float, bool, float, str, str]] = {
+    "alpha": (0.0, True, 0.5, "be in [0, 0.5)", "trimming half of the rewards off each end leaves none to average"),
+    "arms": (2.0, True, _HUGE, "be a whole number >= 2", "among fewer arms there is nothing to identify"),
+    "bias": (0.0, True, _HUGE, "be a finite number >= 0", "it is the half-width U by which a mean is uncertain"),
+    "delta": (0.0, False, 1.0, "be in (0, 1)", "it is the accepted probability of a wrong answer, such as 0.05"),
+    "epsilon": (0.0, True, 0.5, "be in [0, 0.5)", "half of the rewards corrupted leaves no mean to identify"),
+    "power": (1.0, False, _HUGE, "be a finite number > 1", "the sum of t^-power has to converge; 2 is the default"),
+    "pulls": (1.0, True, _HUGE, "be a finite number >= 1", "an arm that was never pulled has no radius"),
+    "sigma": (0.0, False, _HUGE, "be a finite number > 0", "it is the sub-Gaussian scale of one clean reward"),
+    "t": (1.0, True, _HUGE, "be a finite number >= 1", "time counts the pulls or rounds made, from 1"),
+}
+
+
+class _Law(Protocol):
+    def mean(self) -> Any: ...
+    def ppf(self, q: Any, /) -> Any: ...
+
+
+def exploration_pulls(alpha: float, delta: float, kind: str = "hoeffding") -> float:
+    """Return T(alpha, delta): an arm is explored after ceil(T) pulls (MTCD21, before the arm selection rule).
+
+    >>> [round(exploration_pulls(0.05, 0.1, kind), 1) for kind in ("hoeffding", "chernoff")]
+    [1842.1, 230.7]
+
+    Parameters
+    ----------
+    alpha, delta : float in [0, 0.5), float in (0, 1)
+        Fraction trimmed off each end (0 gives 1); probability that more than it of the pulls are clean but far out.
+    kind : {"hoeffding", "chernoff"}
+        MTCD21's (2 / alpha^2) log(1/delta); or log(1/delta) / kl(alpha, alpha/2), never longer (Pinsker) and enough for
+        the same lemma, in which a clean reward is far out with probability at most alpha/2.
+
+    """
+    alpha, delta = _checked(alpha=alpha, delta=delta)
+    _one_of("kind", kind, ("hoeffding", "chernoff"))
+    if alpha == 0.0:
+        return 1.0
+    if kind == "hoeffding":
+        return 2.0 / alpha / alpha * -math.log(delta)
+    return -math.log(delta) / (alpha * math.log(2.0) + (1.0 - alpha) * (math.log1p(-alpha) - math.log1p(-alpha / 2.0)))
+
+
+def gap_radius(
+    pulls: float,
+    t: float,
+    arms: int,
+    *,
+    delta: float,
+    epsilon: float,
+    sigma: float,
+    threshold: str = "theory",
+    power: float = 2.0,
+) -> float:
+    """Return beta_i(t, delta), the radius of an arm in G-CBAI (MTCD21, eq. conf_algo1; the empirical one: experiments).
+
+    >>> round(gap_radius(100, 400, 4, delta=0.1, epsilon=0.1, sigma=1.0), 4)
+    0.6301
+
+    Parameters
+    ----------
+    pulls, t, arms : numbers >= 1, >= 1, >= 2
+        Pulls of this arm, pulls of all arms together, number of arms K.
+    delta, epsilon, sigma : float
+        Error probability in (0, 1), contamination in [0, 0.5), sub-Gaussian scale > 0.
+    threshold : {"theory", "empirical"}
+        The theorem's, or the experiments': no guarantee, no 1/(1-epsilon), +inf as long as log(t) <= delta.
+    power : float > 1
+        The theorem's exponent of t. C is power/(power-1), as its proof needs (it prints 1 + 1/(1-power), <= 0 up to 2).
+
+    """
+    pulls, t, K, delta = _checked(pulls=pulls, t=t, arms=arms, delta=delta)
+    epsilon, sigma, power = _checked(epsilon=epsilon, sigma=sigma, power=power)
+    _one_of("threshold", threshold, ("theory", "empirical"))
+    if threshold == "theory":  # sums of logs, since t^power and 1/delta would overflow
+        log_term = math.log(K - 1) + math.log(power / (power - 1.0)) - math.log(delta) + power * math.log(t)
+        return sigma / (1.0 - epsilon) * math.sqrt(2.0 / pulls * log_term)
+    log_term = math.log(math.log(t)) - math.log(delta) if t > 1.0 else -math.inf
+    return sigma * math.sqrt(2.0 / pulls * log_term) if log_term > 0.0 else math.inf
+
+
+def elimination_radius(t: float, arms: int, *, delta: float, epsilon: float, sigma: float) -> float:
+    """Return gamma_t of SE-CBAI after t >= 1 rounds, the rest as for `gap_radius` (MTCD21, second delta-PAC theorem).
+
+    >>> round(elimination_radius(100, 4, delta=0.1, epsilon=0.1, sigma=1.0), 4)
+    0.5601
+    """
+    t, K, delta, epsilon, sigma = _checked(t=t, arms=arms, delta=delta, epsilon=epsilon, sigma=sigma)
+    log_term = math.log(K * math.pi**2 / 12.0) - math.log(delta) + 2.0 * math.log(t)
+    return sigma / (1.0 - epsilon) * math.sqrt(2.0 / t * log_term)
+
+
+def complexity(means: ArrayLike, sigma: float = 1.0, bias: float = 0.0) -> float:
+    """Return H = sum_i 2 sigma^2 / max(Delta_i, Delta_b*)^2 (MTCD21, first display of "Performance guarantees").
+
+    >>> round(complexity([2.5, 2.3, 2.0, 0.6]), 2)
+    108.55
+
+    Parameters
+    ----------
+    means, sigma, bias : at least two numbers, float > 0, float >= 0
+        True means (the best arm counts with the gap of the second best, b*); sub-Gaussian scale of a reward; U, up to
+        which contamination lets each mean be known, so that Delta_i is (mu_* - U) - (mu_i + U). Where the smallest is 0
+        or less the best arm can't be identified, and H is +inf.
+
+    """
+    _, _, shares, scale = _setup(means, sigma, bias)
+    return scale * (1.0 + float(shares.sum()))
+
+
+def characteristic_time(means: ArrayLike, sigma: float = 1.0, bias: float = 0.0) -> float:
+    """Return T* of Gaussian arms, as for `complexity` (GK16, Theorems 1 and 5): H <= T* <= 2H.
+
+    1/T* is the maximum over the simplex of min_a c_a w_1 w_a/(w_1 + w_a), c_a = Delta_a^2/(2 sigma^2), with 1 the best
+    arm; there the terms are equal. Let x_a = w_a/w_1 and y be their c_a x_a/(1 + x_a). Then x_a = y/(c_a - y), and
+    T* = min_y (1 + sum x_a)/y, stationary where sum x_a^2 = 1. At a minimum an error in y enters squared.
+
+    >>> characteristic_time([1.0, 0.0]), round(characteristic_time([2.5, 2.3, 2.0, 0.6]), 2)
+    (8.0, 209.25)
+    """
+    _, _, shares, scale = _setup(means, sigma, bias)
+    y, x = _balance(shares)
+    return scale * (1.0 + float(x.sum())) / y
+
+
+def optimal_proportions(means: ArrayLike, sigma: float = 1.0, bias: float = 0.0) -> NDArray[np.float64]:
+    """Return the fractions of pulls at which T* is reached, where `complexity` is finite (GK16, Theorem 5).
+
+    >>> optimal_proportions([1.0, 0.0, 0.0]).round(4)
+    array([0.4142, 0.2929, 0.2929])
+    """
+    best, _, shares, scale = _setup(means, sigma, bias)
+    if scale == math.inf:
+        raise InputError("means", "have one best arm by more than twice the bias", means, "drop or merge tied arms")
+    weights = np.insert(_balance(shares)[1], best, 1.0)
+    return np.asarray(weights / weights.sum())
+
+
+def lower_bound(means: ArrayLike, delta: float, *, sigma: float = 1.0, bias: float = 0.0, kind: str = "paper") -> float:
+    """Return mean pulls that no method gets below (MTCD21, lower bound theorem; GK16, Theorem 1).
+
+    >>> [round(lower_bound([1.0, 0.0], 0.05, kind=kind), 2) for kind in ("paper", "characteristic")]
+    [11.98, 21.2]
+
+    Parameters
+    ----------
+    means, sigma, bias, delta
+        As for `complexity`; the proof needs U <= `minimal_bias(epsilon, family=norm(0, sigma))`. delta is in (0, 1).
+    kind : {"paper", "characteristic"}
+        H log(1/delta), meant for delta -> 0; or kl(delta, 1-delta) T*, true at every delta below 1/2. From there on its
+        argument gives nothing (of two arms, tossing a coin is as good) and it is 0.
+
+    """
+    (delta,) = _checked(delta=delta)
+    _one_of("kind", kind, ("paper", "characteristic"))
+    if kind == "paper":
+        return complexity(means, sigma, bias) * -math.log(delta)
+    time = characteristic_time(means, sigma, bias)
+    return time * (1.0 - 2.0 * delta) * (math.log1p(-delta) - math.log(delta)) if delta < 0.5 else 0.0
+
+
+def upper_bound(
+    means: ArrayLike,
+    delta: float,
+    *,
+    epsilon: float,
+    sigma: float = 1.0,
+    bias: float = 0.0,
+    method: str = "g-cbai",
+    power: float = 2.0,
+) -> float:
+    """Return the bound on the pulls of one of the paper's methods (MTCD21, sample complexity theorems).
+
+    >>> [round(upper_bound([2.5, 1.5, 1.0], 0.1, epsilon=0.4, method=name)) for name in ("g-cbai", "se-cbai")]
+    [1441, 4468]
+
+    The second proof ends in 32 K log(1/delta) where its theorem has the first term, which is what exploration costs.
+    Both proofs bound the *sum* of the terms (easy arms are explored on top of telling hard ones apart): with these
+    constants the pulls may exceed the maximum, by at most a factor 2 and the rounding up of T. The lemma behind
+    64 power H asks for power <= e/2, but as log(tau) = o(log(1/delta)), 64 H is enough for any.
+
+    Parameters
+    ----------
+    means, sigma, bias, delta, epsilon, power
+        As for `complexity`; error probability in (0, 1), contamination in (0, 0.5), exponent > 1 as for `gap_radius`.
+    method : {"g-cbai", "se-cbai"}
+        log(1/delta) max{8K/epsilon^2, 64 power H}, on the mean, the leading term as delta -> 0; or, with probability
+        1 - delta, max{(8K/epsilon^2) log(1/delta), 2 sum N_i}, where N_i, for each arm but the best, is the first round
+        with 4 gamma_t < Delta_i: the step of the proof, in place of the constant that its O() hides.
+
+    """
+    delta, epsilon, power = _checked(delta=delta, epsilon=epsilon, power=power)
+    _one_of("method", method, ("g-cbai", "se-cbai"))
+    if epsilon == 0.0:
+        raise InputError("epsilon", "be in (0, 0.5)", epsilon, "the paper's upper bounds are for contaminated rewards")
+    _, gaps, _, _ = _setup(means, sigma, bias)
+    exploration = 8.0 * (gaps.size + 1) / epsilon / epsilon * -math.log(delta)
+    if method == "g-cbai":
+        return max(exploration, 64.0 * power * complexity(means, sigma, bias) * -math.log(delta))
+    return max(exploration, 2.0 * sum(_first_round(gap, gaps.size + 1, delta, epsilon, sigma) for gap in gaps.tolist()))
+
+
+def minimal_bias(
+    epsilon: float, sigma: float = 1.0, family: str | _Law = "gaussian", *, bounds: tuple[float, float] | None = None
+) -> float:
+    """Return the bias U that the worst adversary forces on every method: gaps below 2U stay hidden for ever.
+
+    >>> [round(minimal_bias(0.1, family=name), 4) for name in ("gaussian", "sub-gaussian", "bounded")]
+    [0.1397, 0.195, 0.1111]
+
+    - "gaussian", shape and sigma known: sigma Phi^-1(1/(2(1-epsilon))), the worst-case bias of the median. Sharp.
+    - "bounded", nothing known but [a, b]: epsilon/(1-epsilon) (b-a)/2. Sharp.
+    - "sub-gaussian", shape not known. What looks exactly N(mu, sigma^2) may be clean in its upper or its lower part of
+      mass 1-epsilon only; both are sigma-sub-Gaussian (as strongly log-concave as the whole), with means that are
+      sigma phi(Phi^-1(epsilon))/(1-epsilon) off. That is HM95's sharp contaminated-sampling bound for Gaussian-looking
+      data, hence a lower limit for the class. So is "gaussian", larger from epsilon = 0.243 on. The larger one counts.
+    - a distribution, of observed rewards: HM95 bound the clean mean by the means of its lower and upper parts of mass
+      1-epsilon (atoms may be split). U is the larger distance from its mean, as MTCD21's interval mu +- U is symmetric;
+      for a skewed law half the width is less. Good to 1e-8 for continuous laws, 1e-4 for those with many atoms.
+
+    Parameters
+    ----------
+    epsilon, sigma : float in [0, 0.5), float > 0
+        Contamination (two laws can be confused iff their total variation is at most epsilon/(1-epsilon)), and scale.
+    family, bounds : {"gaussian", "sub-gaussian", "bounded"} or any object with `mean()` and `ppf(q)`; (float, float)
+        See above; lowest and highest reward if "bounded", or else 2 sigma apart. Distributions don't use sigma.
+
+    """
+    epsilon, sigma = _checked(epsilon=epsilon, sigma=sigma)
+    if isinstance(family, str) or not (hasattr(family, "mean") and hasattr(family, "ppf")):
+        _one_of("family", family, ("gaussian", "sub-gaussian", "bounded"), " or have the methods mean and ppf")
+    pair = np.array([-sigma, sigma]) if bounds is None else _numbers(bounds)
+    if pair.size != 2 or not pair[0] < pair[1] or (bounds is not None and family != "bounded"):
+        raise InputError("bounds", "be finite, low < high, with family='bounded' only", bounds, "or leave it out")
+    if not isinstance(family, str):
+        return _tail_bias(epsilon, family) if epsilon > 0.0 else 0.0
+    eta = epsilon / (1.0 - epsilon)
+    if family == "bounded":
+        return eta * float(pair[1] / 2.0 - pair[0] / 2.0)
+    gaussian = sigma * math.sqrt(2.0) * float(erfinv(eta))  # erfinv: exact for the smallest epsilon too
+    truncated = sigma * math.exp(-(float(ndtri(epsilon)) ** 2) / 2.0) / math.sqrt(2.0 * math.pi) / (1.0 - epsilon)
+    return gaussian if family == "gaussian" else max(gaussian, truncated)
+
+
+def _first_round(gap: float, arms: int, delta: float, epsilon: float, sigma: float) -> float:
+    # gamma_t^2 is proportional to (a + 2 log t)/t, a = log(K pi^2/(12 delta)) > log(pi^2/6) > 0.49. Its t-derivative is
+    # negative iff log t > 1 - a/2, hence for t >= 2.13; and gamma_2 > gamma_3 iff a > 4 log 3 - 6 log 2 = 0.236. So it
+    # decreases from t = 2 on. Only gamma_1 can be below its successor (where a < 2 log 2): t = 1 is looked at first.
+    def separated(t: int) -> bool:
+        return 4.0 * elimination_radius(t, arms, delta=delta, epsilon=epsilon, sigma=sigma) < gap
+
+    high = next((2**k for k in range(997) if gap > 0.0 and separated(2**k)), 0)  # 2^997 is past _HUGE
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if separated(middle) else (middle, high)
+    return float(high) if high > 0 else math.inf
+
+
+def _setup(means: ArrayLike, sigma: float, bias: float) -> tuple[int, NDArray[np.float64], NDArray[np.float64], float]:
+    """Best arm; of the others Delta_i and (Delta_b*/Delta_i)^2, which can't overflow; 2 (sigma/Delta_b*)^2."""
+    sigma, bias = _checked(sigma=sigma, bias=bias)
+    values = _numbers(means)
+    if values.size < 2:
+        raise InputError("means", "be at least two finite numbers", means, "give one mean per arm, as a flat list")
+    best = int(values.argmax())
+    gaps = (values[best] - np.delete(values, best)) - 2.0 * bias
+    smallest = float(gaps.min())
+    if smallest <= 0.0:
+        return best, gaps, np.ones_like(gaps), math.inf
+    return best, gaps, (smallest / gaps) ** 2, 2.0 * (sigma / smallest) * (sigma / smallest)
+
+
+def _balance(shares: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """Root y of sum x_a^2 = 1, in units of the smallest c_a, and x_a = y s_a / (1 - y s_a)."""
+    # the nearest arm alone (s = 1) reaches 1 at y = 1/2; K-1 as near reach it first, at 1/(1 + sqrt(K-1))
+    bracket = 0.5 / (1.0 + math.sqrt(shares.size)), 0.5
+    y = brentq(lambda y: np.sum((y * shares / (1.0 - y * shares)) ** 2) - 1.0, *bracket, xtol=1e-18, rtol=1e-15)
+    return y, y * shares / (1.0 - y * shares)
+
+
+def _tail_bias(epsilon: float, law: _Law) -> float:
+    mean = float(law.mean())
+    isf: Callable[[float], Any] = getattr(law, "isf", lambda p: law.ppf(1.0 - p))
+    # (1-epsilon) (mean of the upper part - mean) is the integral of mean - ppf over the lower tail of mass epsilon
+    tails = [_integral(lambda p: mean - float(law.ppf(p)), epsilon), _integral(lambda p: float(isf(p)) - mean, epsilon)]
+    if not all(map(math.isfinite, tails)):
+        raise InputError("family", "have a finite mean and finite quantiles", law, "without a mean there is no bias")
+    return max(tails) / (1.0 - epsilon)
+
+
+def _integral(excess: Callable[[float], float], epsilon: float) -> float:
+    """Integral over (0, epsilon); below 1e-15, where SciPy's quantiles fail, of the power through the decade before."""
+    last, before, end = excess(1e-15), excess(1e-14), min(epsilon, 1e-15)
+    exponent = math.log10(last / before) if last > 0.0 and before > 0.0 else 0.0
+    rest = float(end * last * (1e-15 / end) ** exponent / (1.0 - exponent))
+    if epsilon == end:
+        return rest
+    # p = e^u turns powers into exponentials; full_output: no warning where quad, on many jumps, stops at its limit
+    over = math.log(end), math.log(epsilon)
+    body = quad(lambda u: excess(math.exp(u)) * math.exp(u), *over, limit=200, epsabs=0, epsrel=1e-10, full_output=1)
+    return rest + float(body[0])
+
+
+def _checked(**values: float) -> tuple[float, ...]:
+    for parameter, value in values.items():
+        number, (lowest, closed, too_high, rule, fix) = _number(value), _RANGES[parameter]
+        whole = parameter != "arms" or number % 1.0 == 0.0
+        if not (whole and lowest <= number < too_high and (closed or number > lowest)):
+            raise InputError(parameter, rule, value, fix)
+    return tuple(float(value) for value in values.values())
+
+
+def _one_of(parameter: str, value: object, allowed: tuple[str, ...], alternative: str = "") -> None:
+    if not isinstance(value, str) or value not in allowed:
+        raise InputError(parameter, f"be one of {', '.join(allowed)}{alternative}", value, "check the spelling")
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or (isinstance(value, int) and abs(value) >= _HUGE):
+        return math.nan
+    return float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
+
+
+def _numbers(values: ArrayLike) -> NDArray[np.float64]:
+    array = np.array(values, dtype=object)
+    good = array.ndim == 1 and all(abs(_number(value)) < _HUGE for value in array)
+    return array.astype(np.float64) if good else np.empty(0)  # which no caller accepts
