@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -596,10 +593,3 @@ def test_numpy_numbers_and_arrays_are_numbers() -> None:
     assert complexity(np.array([3, 1], dtype=np.int32), sigma) == 4.0
     assert complexity([np.float32(3.0), np.float32(1.0)]) == 1.0
     assert complexity(np.array([3, 1], dtype=np.float16)) == 1.0
-
-
-def test_theory_does_not_load_the_compiler() -> None:
-    folder = str(Path(bestarm.theory.__file__).parent)
-    code = f"import sys, types; package = types.ModuleType('bestarm'); package.__path__ = [{folder!r}]\n"
-    code += "sys.modules['bestarm'] = package; import bestarm.theory; print('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.strip() == b"False"

@@ -1,0 +1,63 @@
+"""bestarm: which of K options has the highest mean reward, although some of the rewards were corrupted."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bestarm import theory as theory
+    from bestarm.bandits import Arm as Arm
+    from bestarm.bandits import Bandit as Bandit
+    from bestarm.bandits import Bernoulli as Bernoulli
+    from bestarm.bandits import Beta as Beta
+    from bestarm.bandits import CustomArm as CustomArm
+    from bestarm.bandits import Discrete as Discrete
+    from bestarm.bandits import Empirical as Empirical
+    from bestarm.bandits import Exponential as Exponential
+    from bestarm.bandits import Gaussian as Gaussian
+    from bestarm.bandits import LogNormal as LogNormal
+    from bestarm.bandits import StudentT as StudentT
+    from bestarm.bandits import Uniform as Uniform
+    from bestarm.bandits import adversaries as adversaries
+    from bestarm.bandits import paper_adversary as paper_adversary
+    from bestarm.errors import InputError as InputError
+    from bestarm.identifier import Identifier as Identifier
+    from bestarm.identifier import identify as identify
+    from bestarm.methods import METHODS as METHODS
+    from bestarm.result import ArmRow as ArmRow
+    from bestarm.result import Result as Result
+    from bestarm.simulation import Trials as Trials
+    from bestarm.simulation import simulate as simulate
+
+__version__ = "0.1.0"
+
+# Loaded when first used: `import bestarm` and `bestarm --help` must not wait for the compiler.
+_HOMES = {
+    "bestarm.bandits": (
+        "Arm Bandit Bernoulli Beta CustomArm Discrete Empirical Exponential Gaussian LogNormal StudentT Uniform "
+        "adversaries paper_adversary"
+    ),
+    "bestarm.errors": "InputError",
+    "bestarm.identifier": "Identifier identify",
+    "bestarm.methods": "METHODS",
+    "bestarm.result": "ArmRow Result",
+    "bestarm.simulation": "Trials simulate",
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = [*sorted(_HOME), "__version__", "theory"]  # noqa: PLE0604, RUF100 - strings, all of them
+
+
+def __getattr__(name: str) -> Any:
+    if name == "theory":
+        return importlib.import_module("bestarm.theory")
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'bestarm' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

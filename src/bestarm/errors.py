@@ -23,10 +23,10 @@ class InputError(ValueError):
 
     Examples
     --------
-    >>> raise InputError("epsilon", "be in [0, 0.5)", 0.6, "half of the rewards corrupted leaves no mean to identify")
+    >>> raise InputError("epsilon", "be in [0, 0.5)", 0.6, "no mean can be identified")
     Traceback (most recent call last):
     ...
-    bestarm.errors.InputError: epsilon must be in [0, 0.5), got 0.6: half of the rewards corrupted leaves no mean to identify
+    bestarm.errors.InputError: epsilon must be in [0, 0.5), got 0.6: no mean can be identified
     """
 
     def __init__(self, parameter: str, rule: str, received: Any, fix: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,21 +18,9 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import erfinv, ndtri
 
+from bestarm.checks import checked, numbers, one_of
 from bestarm.errors import InputError
-
-_HUGE = 1e300  # counts as infinite, so that sums and differences of what is smaller are finite
-# parameter: (lowest value, is it allowed itself, first value too high, rule, fix)
-_RANGES: dict[str, tuple[float, bool, float, str, str]] = {
-    "alpha": (0.0, True, 0.5, "be in [0, 0.5)", "trimming half of the rewards off each end leaves none to average"),
-    "arms": (2.0, True, _HUGE, "be a whole number >= 2", "among fewer arms there is nothing to identify"),
-    "bias": (0.0, True, _HUGE, "be a finite number >= 0", "it is the half-width U by which a mean is uncertain"),
-    "delta": (0.0, False, 1.0, "be in (0, 1)", "it is the accepted probability of a wrong answer, such as 0.05"),
-    "epsilon": (0.0, True, 0.5, "be in [0, 0.5)", "half of the rewards corrupted leaves no mean to identify"),
-    "power": (1.0, False, _HUGE, "be a finite number > 1", "the sum of t^-power has to converge; 2 is the default"),
-    "pulls": (1.0, True, _HUGE, "be a finite number >= 1", "an arm that was never pulled has no radius"),
-    "sigma": (0.0, False, _HUGE, "be a finite number > 0", "it is the sub-Gaussian scale of one clean reward"),
-    "t": (1.0, True, _HUGE, "be a finite number >= 1", "time counts the pulls or rounds made, from 1"),
-}
+from bestarm.kernels import radii
 
 
 class _Law(Protocol):
@@ -52,15 +41,10 @@ def exploration_pulls(alpha: float, delta: float, kind: str = "hoeffding") -> fl
     kind : {"hoeffding", "chernoff"}
         MTCD21's (2 / alpha^2) log(1/delta); or log(1/delta) / kl(alpha, alpha/2), never longer (Pinsker) and enough for
         the same lemma, in which a clean reward is far out with probability at most alpha/2.
-
     """
-    alpha, delta = _checked(alpha=alpha, delta=delta)
-    _one_of("kind", kind, ("hoeffding", "chernoff"))
-    if alpha == 0.0:
-        return 1.0
-    if kind == "hoeffding":
-        return 2.0 / alpha / alpha * -math.log(delta)
-    return -math.log(delta) / (alpha * math.log(2.0) + (1.0 - alpha) * (math.log1p(-alpha) - math.log1p(-alpha / 2.0)))
+    alpha, delta = checked(alpha=alpha, delta=delta)
+    one_of("kind", kind, ("hoeffding", "chernoff"))
+    return radii.hoeffding_pulls(alpha, delta) if kind == "hoeffding" else radii.chernoff_pulls(alpha, delta)
 
 
 def gap_radius(
@@ -89,16 +73,18 @@ def gap_radius(
         The theorem's, or the experiments': no guarantee, no 1/(1-epsilon), +inf as long as log(t) <= delta.
     power : float > 1
         The theorem's exponent of t. C is power/(power-1), as its proof needs (it prints 1 + 1/(1-power), <= 0 up to 2).
-
     """
-    pulls, t, K, delta = _checked(pulls=pulls, t=t, arms=arms, delta=delta)
-    epsilon, sigma, power = _checked(epsilon=epsilon, sigma=sigma, power=power)
-    _one_of("threshold", threshold, ("theory", "empirical"))
-    if threshold == "theory":  # sums of logs, since t^power and 1/delta would overflow
-        log_term = math.log(K - 1) + math.log(power / (power - 1.0)) - math.log(delta) + power * math.log(t)
-        return sigma / (1.0 - epsilon) * math.sqrt(2.0 / pulls * log_term)
-    log_term = math.log(math.log(t)) - math.log(delta) if t > 1.0 else -math.inf
-    return sigma * math.sqrt(2.0 / pulls * log_term) if log_term > 0.0 else math.inf
+    pulls, t, K, delta = checked(pulls=pulls, t=t, arms=arms, delta=delta)
+    epsilon, sigma, power = checked(epsilon=epsilon, sigma=sigma, power=power)
+    one_of("threshold", threshold, ("theory", "empirical"))
+    rule = SimpleNamespace(
+        threshold=radii.THEORY if threshold == "theory" else radii.EMPIRICAL,
+        log_constant=radii.gap_log_constant(K, delta, power),
+        power=power,
+        delta=delta,
+    )
+    scale = sigma / (1.0 - epsilon) if threshold == "theory" else sigma
+    return float(scale * math.sqrt(2.0 / pulls) * _as_python(radii.gap_log_root)(rule, t))
 
 
 def elimination_radius(t: float, arms: int, *, delta: float, epsilon: float, sigma: float) -> float:
@@ -107,9 +93,9 @@ def elimination_radius(t: float, arms: int, *, delta: float, epsilon: float, sig
     >>> round(elimination_radius(100, 4, delta=0.1, epsilon=0.1, sigma=1.0), 4)
     0.5601
     """
-    t, K, delta, epsilon, sigma = _checked(t=t, arms=arms, delta=delta, epsilon=epsilon, sigma=sigma)
-    log_term = math.log(K * math.pi**2 / 12.0) - math.log(delta) + 2.0 * math.log(t)
-    return sigma / (1.0 - epsilon) * math.sqrt(2.0 / t * log_term)
+    t, K, delta, epsilon, sigma = checked(t=t, arms=arms, delta=delta, epsilon=epsilon, sigma=sigma)
+    rule = SimpleNamespace(scale=sigma / (1.0 - epsilon), delta=delta)
+    return float(_as_python(radii.elimination_radius)(rule, K, t))
 
 
 def complexity(means: ArrayLike, sigma: float = 1.0, bias: float = 0.0) -> float:
@@ -124,7 +110,6 @@ def complexity(means: ArrayLike, sigma: float = 1.0, bias: float = 0.0) -> float
         True means (the best arm counts with the gap of the second best, b*); sub-Gaussian scale of a reward; U, up to
         which contamination lets each mean be known, so that Delta_i is (mu_* - U) - (mu_i + U). Where the smallest is 0
         or less the best arm can't be identified, and H is +inf.
-
     """
     _, _, shares, scale = _setup(means, sigma, bias)
     return scale * (1.0 + float(shares.sum()))
@@ -171,10 +156,9 @@ def lower_bound(means: ArrayLike, delta: float, *, sigma: float = 1.0, bias: flo
     kind : {"paper", "characteristic"}
         H log(1/delta), meant for delta -> 0; or kl(delta, 1-delta) T*, true at every delta below 1/2. From there on its
         argument gives nothing (of two arms, tossing a coin is as good) and it is 0.
-
     """
-    (delta,) = _checked(delta=delta)
-    _one_of("kind", kind, ("paper", "characteristic"))
+    (delta,) = checked(delta=delta)
+    one_of("kind", kind, ("paper", "characteristic"))
     if kind == "paper":
         return complexity(means, sigma, bias) * -math.log(delta)
     time = characteristic_time(means, sigma, bias)
@@ -209,10 +193,9 @@ def upper_bound(
         log(1/delta) max{8K/epsilon^2, 64 power H}, on the mean, the leading term as delta -> 0; or, with probability
         1 - delta, max{(8K/epsilon^2) log(1/delta), 2 sum N_i}, where N_i, for each arm but the best, is the first round
         with 4 gamma_t < Delta_i: the step of the proof, in place of the constant that its O() hides.
-
     """
-    delta, epsilon, power = _checked(delta=delta, epsilon=epsilon, power=power)
-    _one_of("method", method, ("g-cbai", "se-cbai"))
+    delta, epsilon, power = checked(delta=delta, epsilon=epsilon, power=power)
+    one_of("method", method, ("g-cbai", "se-cbai"))
     if epsilon == 0.0:
         raise InputError("epsilon", "be in (0, 0.5)", epsilon, "the paper's upper bounds are for contaminated rewards")
     _, gaps, _, _ = _setup(means, sigma, bias)
@@ -246,12 +229,11 @@ def minimal_bias(
         Contamination (two laws can be confused iff their total variation is at most epsilon/(1-epsilon)), and scale.
     family, bounds : {"gaussian", "sub-gaussian", "bounded"} or any object with `mean()` and `ppf(q)`; (float, float)
         See above; lowest and highest reward if "bounded", or else 2 sigma apart. Distributions don't use sigma.
-
     """
-    epsilon, sigma = _checked(epsilon=epsilon, sigma=sigma)
+    epsilon, sigma = checked(epsilon=epsilon, sigma=sigma)
     if isinstance(family, str) or not (hasattr(family, "mean") and hasattr(family, "ppf")):
-        _one_of("family", family, ("gaussian", "sub-gaussian", "bounded"), " or have the methods mean and ppf")
-    pair = np.array([-sigma, sigma]) if bounds is None else _numbers(bounds)
+        one_of("family", family, ("gaussian", "sub-gaussian", "bounded"), " or have the methods mean and ppf")
+    pair = np.array([-sigma, sigma]) if bounds is None else numbers(bounds)
     if pair.size != 2 or not pair[0] < pair[1] or (bounds is not None and family != "bounded"):
         raise InputError("bounds", "be finite, low < high, with family='bounded' only", bounds, "or leave it out")
     if not isinstance(family, str):
@@ -271,7 +253,7 @@ def _first_round(gap: float, arms: int, delta: float, epsilon: float, sigma: flo
     def separated(t: int) -> bool:
         return 4.0 * elimination_radius(t, arms, delta=delta, epsilon=epsilon, sigma=sigma) < gap
 
-    high = next((2**k for k in range(997) if gap > 0.0 and separated(2**k)), 0)  # 2^997 is past _HUGE
+    high = next((2**k for k in range(997) if gap > 0.0 and separated(2**k)), 0)  # 2^997 is past HUGE
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
@@ -281,8 +263,8 @@ def _first_round(gap: float, arms: int, delta: float, epsilon: float, sigma: flo
 
 def _setup(means: ArrayLike, sigma: float, bias: float) -> tuple[int, NDArray[np.float64], NDArray[np.float64], float]:
     """Best arm; of the others Delta_i and (Delta_b*/Delta_i)^2, which can't overflow; 2 (sigma/Delta_b*)^2."""
-    sigma, bias = _checked(sigma=sigma, bias=bias)
-    values = _numbers(means)
+    sigma, bias = checked(sigma=sigma, bias=bias)
+    values = numbers(means)
     if values.size < 2:
         raise InputError("means", "be at least two finite numbers", means, "give one mean per arm, as a flat list")
     best = int(values.argmax())
@@ -324,27 +306,7 @@ def _integral(excess: Callable[[float], float], epsilon: float) -> float:
     return rest + float(body[0])
 
 
-def _checked(**values: float) -> tuple[float, ...]:
-    for parameter, value in values.items():
-        number, (lowest, closed, too_high, rule, fix) = _number(value), _RANGES[parameter]
-        whole = parameter != "arms" or number % 1.0 == 0.0
-        if not (whole and lowest <= number < too_high and (closed or number > lowest)):
-            raise InputError(parameter, rule, value, fix)
-    return tuple(float(value) for value in values.values())
-
-
-def _one_of(parameter: str, value: object, allowed: tuple[str, ...], alternative: str = "") -> None:
-    if not isinstance(value, str) or value not in allowed:
-        raise InputError(parameter, f"be one of {', '.join(allowed)}{alternative}", value, "check the spelling")
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or (isinstance(value, int) and abs(value) >= _HUGE):
-        return math.nan
-    return float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
-
-
-def _numbers(values: ArrayLike) -> NDArray[np.float64]:
-    array = np.array(values, dtype=object)
-    good = array.ndim == 1 and all(abs(_number(value)) < _HUGE for value in array)
-    return array.astype(np.float64) if good else np.empty(0)  # which no caller accepts
+def _as_python(kernel: Callable[..., float]) -> Callable[..., float]:
+    """Return the Python function behind a kernel: one formula serves both, and nothing is compiled for one number."""
+    plain: Callable[..., float] = getattr(kernel, "py_func", kernel)
+    return plain

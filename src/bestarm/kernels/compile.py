@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -50,12 +51,14 @@ CACHE_FOLDER = _cache_folder()
 
 
 def _compiled(function: Function, **options: bool | str) -> Function:
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE_FOLDER)
+    config: Any = numba.config
+    njit: Any = numba.njit  # takes more options than its stub knows
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(CACHE_FOLDER)
     try:
-        compiled = numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+        compiled = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
     return cast(Function, compiled)
 
 
@@ -80,3 +83,8 @@ def inlined_kernel(function: Function) -> Function:
 def allocating_kernel(function: Function) -> Function:
     """Compile like `kernel`, for the few functions that create arrays; they must not be called once a pull."""
     return _compiled(function)
+
+
+def constant(value: int) -> int:
+    """Return a whole number for kernels to pass on: numba would compile a callee anew for each literal it is given."""
+    return cast(int, np.int64(value))

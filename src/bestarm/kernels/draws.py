@@ -102,3 +102,18 @@ def pull(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: int) -> 
     if laws.epsilon > 0.0 and rng.random() < laws.epsilon:
         return contaminated(laws, rng, arm, pulls, t)
     return clean(laws.arms[arm], laws.support, rng)
+
+
+# ------------------------------------------------------------------------------------------------- called from Python
+
+
+@kernel
+def pull_once(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: int) -> float:
+    """Draw one observed reward."""
+    return pull(laws, rng, arm, pulls, t)
+
+
+@kernel
+def clean_once(laws: Laws, rng: np.random.Generator, arm: int) -> float:
+    """Draw one clean reward."""
+    return clean(laws.arms[arm], laws.support, rng)

@@ -7,7 +7,6 @@ lowest index on ties (#12); the random baseline is forced only to T (#14).
 from __future__ import annotations
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import inlined_kernel, kernel
@@ -70,10 +69,9 @@ def settle(arms: Arms, control: Record, rule: Record, pool: Pool, index: int) ->
     """Take note of a reward of an arm: find out whether the algorithm stops, and between which arms it is if not."""
     _count_fewest(arms, control, index)
     control.explored = 0 if _needs_exploration(rule, control.fewest, control.t) else 1
-    if control.explored == 1:
-        if _find_overlap(arms, control, rule, pool, gap_log_root(rule, control.t)) <= 0.0:
-            control.done = 1
-            control.best = control.leader
+    if control.explored == 1 and _find_overlap(arms, control, rule, pool, gap_log_root(rule, control.t)) <= 0.0:
+        control.done = 1
+        control.best = control.leader
 
 
 @inlined_kernel
@@ -88,7 +86,7 @@ def _mix(x: np.uint64) -> np.uint64:
 @inlined_kernel
 def _uniform_arm(seed: np.uint64, t: int, arms: int) -> int:
     bits = _mix(_mix(seed) ^ np.uint64(t)) >> np.uint64(32)
-    return np.int64((bits * np.uint64(arms)) >> np.uint64(32))
+    return np.int64((bits * np.uint64(arms)) >> np.uint64(32))  # type: ignore[return-value]
 
 
 @inlined_kernel

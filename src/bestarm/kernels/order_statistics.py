@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestarm.kernels.compile import inlined_kernel, kernel
+from bestarm.kernels.compile import constant, inlined_kernel, kernel
 from bestarm.kernels.piles import (
     add_to_pile,
     append_to_bulk,
@@ -35,11 +35,11 @@ from bestarm.kernels.sums import add, dwarfs
 REACH = 16  # rewards on either side of its cut when a window is set up
 MARGIN = 2  # rewards on either side of its cut at the least, while the pile there has any
 
-# NumPy integers, not Python's: numba compiles a function anew for each literal it is called with.
-BELOW = np.int64(0)
-ABOVE = np.int64(1)
-LOW_CUT = np.int64(0)
-HIGH_CUT = np.int64(1)
+BELOW = constant(0)
+ABOVE = constant(1)
+LOW_CUT = constant(0)
+HIGH_CUT = constant(1)
+ONE = constant(1)
 
 
 @kernel
@@ -130,13 +130,13 @@ def _borrow(arm: Record, pool: Pool, w: int) -> None:
         _spill(arm, pool, w)
     if w == 0:
         value = pool[arm.window[1]]
-        _close_front(arm, pool, HIGH_CUT, HIGH_CUT)
+        _close_front(arm, pool, HIGH_CUT, ONE)
         pool[arm.window[0] + arm.width[0]] = value
         arm.width[0] += 1
     else:
         arm.width[0] -= 1
         value = pool[arm.window[0] + arm.width[0]]
-        _open_front(arm, pool, HIGH_CUT, HIGH_CUT)
+        _open_front(arm, pool, HIGH_CUT, ONE)
         pool[arm.window[1]] = value
     arm.fence[1] = value
     arm.fence[2] = value
@@ -300,8 +300,8 @@ def divide(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
 def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> None:
     """Insert a reward and cut at two ranks from then on: those with rank_0 <= rank < rank_1 are kept.
 
-    `rank_1` = 0 means that there is no second cut, always or never for an arm. `calm` of the arm must be positive; ranks
-    may be any numbers with 0 <= rank_0 < rank_1 <= n, at a cost in proportion to how far they move.
+    `rank_1` = 0 means that there is no second cut, always or never for an arm. `calm` of the arm must be positive.
+    Ranks may be any numbers with 0 <= rank_0 < rank_1 <= n, at a cost in proportion to how far they move.
     """
     arm.count += 1
     arm.calm -= 1

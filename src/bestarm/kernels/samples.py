@@ -107,7 +107,7 @@ def _short(arm: Record, store: int) -> bool:
 
 @kernel
 def _calm(arm: Record, pile: int) -> int:
-    """Return how many inserts a bulk can take: one brings its pile four rewards at most, and a spill a window's worth."""
+    """Return how many inserts a bulk can take: an insert brings its pile four rewards at most, a spill 64."""
     return (arm.room[pile] - pile_size(arm, pile) - 2 * WINDOW) >> 2
 
 

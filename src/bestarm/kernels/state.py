@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.compile import allocating_kernel, inlined_kernel, kernel
+from bestarm.kernels.compile import allocating_kernel, constant, inlined_kernel, kernel
 from bestarm.kernels.order_statistics import divide, insert, kept_mean, order_statistic
 from bestarm.kernels.piles import add_to_pile
 from bestarm.kernels.samples import Pool, Record, Samples, new_samples, recount_calm, with_room
@@ -21,7 +21,7 @@ MEAN = 0
 TRIMMED = 1
 MEDIAN = 2
 
-MEAN_PILE = np.int64(1)  # where the sum of all rewards is kept when nothing else is
+MEAN_PILE = constant(1)  # where the sum of all rewards is kept when nothing else is
 
 control_dtype = np.dtype(
     [

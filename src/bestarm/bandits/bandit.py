@@ -1,0 +1,153 @@
+"""A bandit: arms, and an adversary that replaces a fraction of their rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.bandits.adversaries import Adversary, CustomAdversary, as_adversary
+from bestarm.bandits.arms import Arm, CompiledArm, CustomArm, as_arm
+from bestarm.checks import checked
+from bestarm.errors import InputError
+from bestarm.kernels.draws import GAUSSIAN, Laws, attack_dtype, clean_once, contaminated, law_dtype, pull_once
+
+Seed = int | np.random.SeedSequence | np.random.Generator
+
+
+class Bandit:
+    """Arms to pull in a simulation, and what happens to their rewards on the way.
+
+    Parameters
+    ----------
+    arms : sequence of Arm
+        At least two laws, such as `Gaussian(2.5)`. A function of a `numpy.random.Generator` works too, slower.
+    epsilon : float in [0, 0.5)
+        Probability that a reward is contaminated.
+    adversary : Adversary, optional
+        What contaminated rewards are drawn from, or a function (generator, arm, pulls so far, clean reward) -> value.
+        None leaves all rewards clean, whatever epsilon.
+
+    Examples
+    --------
+    >>> from bestarm.bandits import Bandit, Gaussian, adversaries
+    >>> bandit = Bandit([Gaussian(2.5), Gaussian(2.3)], epsilon=0.1, adversary=adversaries.Point(0.0))
+    >>> bandit.best, bandit.sigma
+    (0, 1.0)
+    """
+
+    def __init__(self, arms: Sequence[Any], epsilon: float = 0.0, adversary: Any = None) -> None:
+        self.arms: tuple[Arm, ...] = tuple(as_arm(arm) for arm in arms)
+        if len(self.arms) < 2:
+            raise InputError("arms", "be at least two", self.arms, "among fewer arms there is nothing to identify")
+        (self.epsilon,) = checked(epsilon=epsilon)
+        self.adversary = as_adversary(adversary)
+        if isinstance(self.adversary, Adversary):
+            self.adversary.table(len(self.arms))  # refuses a wrong number of parameters here, not at the first pull
+
+    def __repr__(self) -> str:
+        return f"Bandit({list(self.arms)!r}, epsilon={self.epsilon}, adversary={self.adversary!r})"
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """The true means."""
+        return np.array([arm.mean for arm in self.arms])
+
+    @property
+    def best(self) -> int:
+        """Index of the arm with the largest true mean, the lowest if there are several."""
+        return int(np.argmax(self._known_means()))
+
+    @property
+    def sigma(self) -> float | None:
+        """Sub-Gaussian scale that covers all arms; None if an arm has none."""
+        scales = [arm.sigma for arm in self.arms]
+        return None if None in scales else max(scale for scale in scales if scale is not None)
+
+    def is_best(self, answers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell which answers (arm indices, -1 for none) name an arm with the largest true mean."""
+        means = self._known_means()
+        return np.asarray((answers >= 0) & (means[answers] == means.max()))
+
+    def _known_means(self) -> NDArray[np.float64]:
+        means = self.means
+        if np.isnan(means).any():
+            raise InputError(
+                "arms", "have known means to tell which is best", means.tolist(), "CustomArm(draw, mean=...)"
+            )
+        return means
+
+    @property
+    def compiled(self) -> bool:
+        """Whether simulation can draw from it in compiled code: no part of it is a Python function."""
+        return not any(isinstance(arm, CustomArm) for arm in self.arms) and not isinstance(
+            self.adversary, CustomAdversary
+        )
+
+    def laws(self) -> Laws:
+        """Return the tables that the kernels draw from; an arm that is a Python function has a placeholder there."""
+        rows = np.zeros(len(self.arms), law_dtype)
+        values: list[float] = []
+        cumulated: list[float] = []
+        for row, arm in zip(rows, self.arms, strict=True):
+            row["kind"] = GAUSSIAN
+            row["first"] = len(values)
+            if isinstance(arm, CompiledArm):
+                row["kind"] = arm.kind
+                row["a"], row["b"], row["c"] = arm.parameters
+                values += arm.values
+                cumulated += np.cumsum(arm.probabilities).tolist()
+            row["last"] = len(values) - 1
+        support = np.array([values, cumulated], dtype=np.float64)
+        if isinstance(self.adversary, Adversary):
+            return Laws(rows, support, self.adversary.table(len(self.arms)), self.epsilon)
+        return Laws(rows, support, np.zeros(0, attack_dtype), 0.0)
+
+    def stream(self, seed: Seed) -> Stream:
+        """Return a stream of rewards, the same for the same seed and the same order of pulls.
+
+        >>> from bestarm.bandits import Bandit, Bernoulli
+        >>> stream = Bandit([Bernoulli(0.0), Bernoulli(1.0)]).stream(seed=1)
+        >>> [stream.pull(arm) for arm in (0, 1, 1)]
+        [0.0, 1.0, 1.0]
+        """
+        return Stream(self, np.random.default_rng(seed))
+
+
+class Stream:
+    """Rewards of a bandit, one pull at a time, from one generator."""
+
+    def __init__(self, bandit: Bandit, rng: np.random.Generator) -> None:
+        self._bandit = bandit
+        self._rng = rng
+        self._laws = bandit.laws()
+        self._pulls = [0] * len(bandit.arms)
+        self._t = 0
+
+    def pull(self, arm: int) -> float:
+        """Draw the next reward of an arm (by index), contaminated or not."""
+        if self._bandit.compiled:
+            reward = float(pull_once(self._laws, self._rng, arm, self._pulls[arm], self._t))
+        else:
+            reward = self._pull_in_python(arm)
+        self._pulls[arm] += 1
+        self._t += 1
+        return reward
+
+    def _pull_in_python(self, index: int) -> float:
+        adversary, rng = self._bandit.adversary, self._rng
+        if adversary is None or self._bandit.epsilon == 0.0 or rng.random() >= self._bandit.epsilon:
+            return self._clean(index)
+        if isinstance(adversary, CustomAdversary):
+            return float(adversary.draw(rng, index, self._pulls[index], self._clean(index)))
+        if isinstance(self._bandit.arms[index], CustomArm):
+            self._laws.arms[index]["a"] = self._clean(index)  # a placeholder of variance 0: what a Shift moves
+        return float(contaminated(self._laws, rng, index, self._pulls[index], self._t))
+
+    def _clean(self, index: int) -> float:
+        arm = self._bandit.arms[index]
+        if isinstance(arm, CustomArm):
+            return float(arm.draw(self._rng))
+        return float(clean_once(self._laws, self._rng, index))

@@ -1,0 +1,67 @@
+"""The rules for numbers that users pass, each written once: what is allowed, and what to do about the rest."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bestarm.errors import InputError
+
+HUGE = 1e300  # counts as infinite, so that sums and differences of what is smaller are finite
+WHOLE = ("arms", "trials", "max_pulls", "workers", "seed")
+# parameter: (lowest value, is it allowed itself, first value too high, rule, fix)
+RANGES: dict[str, tuple[float, bool, float, str, str]] = {
+    "alpha": (0.0, True, 0.5, "be in [0, 0.5)", "trimming half of the rewards off each end leaves none to average"),
+    "arms": (2.0, True, HUGE, "be a whole number >= 2", "among fewer arms there is nothing to identify"),
+    "bias": (0.0, True, HUGE, "be a finite number >= 0", "it is the half-width U by which a mean is uncertain"),
+    "delta": (0.0, False, 1.0, "be in (0, 1)", "it is the accepted probability of a wrong answer, such as 0.05"),
+    "epsilon": (0.0, True, 0.5, "be in [0, 0.5)", "half of the rewards corrupted leaves no mean to identify"),
+    "power": (1.0, False, HUGE, "be a finite number > 1", "the sum of t^-power has to converge; 2 is the default"),
+    "pulls": (1.0, True, HUGE, "be a finite number >= 1", "an arm that was never pulled has no radius"),
+    "sigma": (0.0, False, HUGE, "be a finite number > 0", "it is the sub-Gaussian scale of one clean reward"),
+    "t": (1.0, True, HUGE, "be a finite number >= 1", "time counts the pulls or rounds made, from 1"),
+    "trials": (1.0, True, 2.0**53, "be a whole number >= 1", "each trial is one identification from start to end"),
+    "max_pulls": (1.0, True, 2.0**62, "be a whole number >= 1", "leave it out for no cap"),
+    "workers": (1.0, True, 2.0**16, "be a whole number >= 1", "1 runs in this thread alone"),
+    "seed": (
+        0.0,
+        True,
+        2.0**64,
+        "be a whole number in [0, 2^64)",
+        "the same one repeats the run",
+    ),
+}
+
+
+def checked(**values: object) -> tuple[float, ...]:
+    """Return parameters as floats, in the order given, or refuse the first that breaks the rule of its name."""
+    found = []
+    for parameter, value in values.items():
+        lowest, closed, too_high, rule, fix = RANGES[parameter]
+        found.append(number(value))
+        whole = parameter not in WHOLE or found[-1] % 1.0 == 0.0
+        if not (whole and lowest <= found[-1] < too_high and (closed or found[-1] > lowest)):
+            raise InputError(parameter, rule, value, fix)
+    return tuple(found)
+
+
+def one_of(parameter: str, value: object, allowed: tuple[str, ...], alternative: str = "") -> None:
+    """Refuse a name that is not among those allowed."""
+    if not isinstance(value, str) or value not in allowed:
+        raise InputError(parameter, f"be one of {', '.join(allowed)}{alternative}", value, "check the spelling")
+
+
+def number(value: object) -> float:
+    """Return a number as a float, and nan for whatever is none (a bool is none)."""
+    if isinstance(value, bool | np.bool_) or (isinstance(value, int) and abs(value) >= HUGE):
+        return math.nan
+    return float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
+
+
+def numbers(values: ArrayLike) -> NDArray[np.float64]:
+    """Return a flat list of finite numbers as an array; an empty one, which no caller accepts, for anything else."""
+    array = np.array(values, dtype=object)
+    good = array.ndim == 1 and all(abs(number(value)) < HUGE for value in array)
+    return array.astype(np.float64) if good else np.empty(0)

@@ -1,0 +1,30 @@
+"""`bestarm demo`: every method on one contaminated problem."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bestarm.cli.output import Format, write_rows
+
+
+def demo(
+    trials: Annotated[int, typer.Option(help="Trials of each method against each adversary.")] = 300,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 7,
+    workers: Annotated[int, typer.Option(help="Threads.")] = 2,
+    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("results/demo"),
+    form: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.table,
+) -> None:
+    """Solve a contaminated four-armed problem by each method: pulls, answers, error rates, and a picture."""
+    from bestarm.cli.compiling import compile_note
+    from bestarm.demo import draw_demo, run_demo
+
+    with compile_note():
+        frame = run_demo(trials, seed, workers, progress=True)
+    write_rows([{str(name): value for name, value in row.items()} for row in frame.to_dict("records")], form)
+    picture = out / "demo.png"
+    draw_demo(frame, picture)
+    print(f"picture: {picture}", file=sys.stderr)

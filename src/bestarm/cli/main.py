@@ -1,0 +1,35 @@
+"""The command `bestarm`. Exit codes: 0 answered, 2 bad input, 3 no winner can be named."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from bestarm.cli.demo import demo
+from bestarm.cli.identify import identify
+from bestarm.cli.simulate import simulate
+from bestarm.errors import InputError
+
+BAD_INPUT = 2
+
+app = typer.Typer(
+    name="bestarm",
+    help="Which of K options has the highest mean reward, although some of the rewards were corrupted.",
+    epilog="Results go to stdout, progress to stderr. Exit codes: 0 answered, 2 bad input, 3 no winner can be named.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+app.command()(identify)
+app.command()(simulate)
+
+
+def main() -> None:
+    """Run the command; bad input is one line on stderr and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        print(f"bestarm: {error}", file=sys.stderr)
+        sys.exit(BAD_INPUT)

@@ -1,0 +1,62 @@
+"""Rows on stdout, as a table for people or as JSON or CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import enum
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Row = Mapping[str, Any]
+
+
+class Format(enum.StrEnum):
+    """How results are written."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+def write_rows(rows: Sequence[Row], form: Format) -> None:
+    """Write rows with the same columns to stdout."""
+    if form is Format.json:
+        print(json.dumps([{name: _plain(value) for name, value in row.items()} for row in rows], indent=1, default=str))
+    elif form is Format.csv:
+        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    else:
+        _write_table(rows)
+
+
+def _write_table(rows: Sequence[Row]) -> None:
+    shown = [{name: _shown(value) for name, value in row.items()} for row in rows]
+    widths = {name: max(len(name), *(len(row[name]) for row in shown)) for name in rows[0]}
+    numeric = {name: all(isinstance(row[name], int | float) for row in rows) for name in rows[0]}
+
+    def line(cells: Mapping[str, str]) -> str:
+        parts = (
+            cells[name].rjust(width) if numeric[name] else cells[name].ljust(width) for name, width in widths.items()
+        )
+        return "  ".join(parts).rstrip()
+
+    print(line({name: name for name in widths}))
+    print("  ".join("-" * width for width in widths.values()))
+    for row in shown:
+        print(line(row))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, int) or (math.isfinite(value) and abs(value) >= 1000.0):
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

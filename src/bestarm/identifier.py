@@ -1,0 +1,267 @@
+"""The live driver: ask for arms, tell rewards, read the verdict."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.checks import checked, number
+from bestarm.errors import InputError
+from bestarm.kernels import methods as kernels
+from bestarm.kernels.state import make_room, new_state
+from bestarm.methods import DEFAULT, Method, get_method
+from bestarm.problem import Label, checked_reward, checked_rewards, pose
+from bestarm.result import ArmRow, Result
+
+
+class Identifier:
+    """Finds the arm with the highest mean; you own the loop.
+
+    Rewards may be told in any order, for any arm, asked for or not. Arms asked for and not yet told count as pulled, so
+    that a batch spreads as the method would. A decision, once made, is final: later rewards are recorded only.
+    Can be pickled and copied at any moment.
+
+    Parameters
+    ----------
+    arms : int or iterable of hashable
+        Labels of at least two arms; a number K stands for 0, ..., K-1.
+    delta : float in (0, 1)
+        Accepted probability of a wrong answer.
+    epsilon : float in [0, 0.5)
+        Bound on the probability that a reward was replaced by an adversary.
+    sigma : float > 0, optional
+        Sub-Gaussian scale of a clean reward.
+    bounds : (float, float), optional
+        Lowest and highest possible reward, in place of sigma.
+    method : str
+        One of `bestarm.methods.METHODS`.
+    **options
+        Options of the method; one it does not have is refused with those it has.
+
+    Examples
+    --------
+    >>> finder = Identifier(["A", "B"], delta=0.05, epsilon=0.0, sigma=0.1, method="mean-se")
+    >>> while not finder.done:
+    ...     arm = finder.ask()
+    ...     finder.tell(arm, {"A": 0.2, "B": 0.7}[arm])
+    >>> finder.result.best, finder.result.pulls
+    ('B', 4)
+    """
+
+    def __init__(
+        self,
+        arms: int | Iterable[Label],
+        *,
+        delta: float,
+        epsilon: float,
+        sigma: float | None = None,
+        bounds: tuple[float, float] | None = None,
+        method: str = DEFAULT,
+        **options: Any,
+    ) -> None:
+        self._problem = pose(arms, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
+        self._method_name = get_method(method).name
+        self._options = self._method.complete(self._problem, options)
+        self._index = {label: place for place, label in enumerate(self._problem.labels)}
+        self._rule = self._method.rule(self._problem, self._options)
+        self._state = new_state(self._problem.size, self._rule)
+        self._decision: Result | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Identifier of {self._problem.size} arms by {self._method_name}: {self.pulls:,} rewards, "
+            f"{'decided' if self.done else 'undecided'}>"
+        )
+
+    @property
+    def _method(self) -> Method:
+        return get_method(self._method_name)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The arms, in order."""
+        return self._problem.labels
+
+    @property
+    def done(self) -> bool:
+        """Whether the decision has been made."""
+        return self._decision is not None
+
+    @property
+    def pulls(self) -> int:
+        """Rewards told so far, those after the decision included."""
+        return int(self._state.control["t"][0])
+
+    @property
+    def pending(self) -> int:
+        """Rewards asked for and not yet told."""
+        return int(self._state.control["pending"][0])
+
+    @overload
+    def ask(self) -> Label: ...
+    @overload
+    def ask(self, n: int) -> list[Label]: ...
+    def ask(self, n: int | None = None) -> Label | list[Label]:
+        """Return the label of the arm to pull next, or a list of n of them to pull at once."""
+        if n is not None and not (number(n) >= 1 and number(n) % 1 == 0):
+            raise InputError("n", "be a whole number >= 1", n, "leave it out to get one label")
+        if self._decision is not None:
+            raise InputError(
+                "ask", "come before the decision", self._decision.status, "look at finder.done and finder.result"
+            )
+        indices = np.empty(1 if n is None else int(n), np.int64)
+        kernels.ask(self._state, self._rule, indices.size, indices)
+        labels = self._problem.labels
+        return labels[indices[0]] if n is None else [labels[index] for index in indices]
+
+    def tell(self, arm: Label, reward: float) -> None:
+        """Take in one reward of an arm. A bad one is refused and changes nothing."""
+        index = self._find(arm)
+        value = checked_reward(self._problem, reward)
+        self._take(np.array([index]), np.array([value]))
+
+    def tell_many(self, arms: Sequence[Label], rewards: Sequence[float] | NDArray[np.float64]) -> None:
+        """Take in rewards of many arms, in order, as if told one by one. One bad one, and none is taken."""
+        indices = self._find_all(arms)
+        values = checked_rewards(self._problem, rewards)
+        if indices.size != values.size:
+            raise InputError(
+                "rewards", f"be as many as arms ({indices.size})", values.size, "give one reward for each arm"
+            )
+        self._take(indices, values)
+
+    @property
+    def result(self) -> Result:
+        """The verdict; before the decision, one with the status "undecided"."""
+        return self._verdict() if self._decision is None else self._decision
+
+    @property
+    def estimates(self) -> tuple[ArmRow, ...]:
+        """What is known of each arm now: label, pulls, estimate, lower, upper, active."""
+        size = self._problem.size
+        estimates, radii = np.empty(size), np.empty(size)
+        kernels.describe(self._state, self._rule, estimates, radii)
+        arms = self._state.samples.arms
+        return tuple(
+            ArmRow(label, int(count), float(estimate), float(estimate - radius), float(estimate + radius), bool(active))
+            for label, count, active, estimate, radius in zip(
+                self._problem.labels, arms["count"], arms["active"], estimates, radii, strict=True
+            )
+        )
+
+    def _find(self, arm: Label) -> int:
+        with contextlib.suppress(TypeError):
+            if arm in self._index:
+                return self._index[arm]
+        known = ", ".join(repr(label) for label in self._problem.labels[:8])
+        raise InputError(
+            "arm", "be one of the labels", arm, f"the arms are {known}{', ...' if self._problem.size > 8 else ''}"
+        )
+
+    def _find_all(self, arms: Sequence[Label]) -> NDArray[np.int64]:
+        if isinstance(arms, np.ndarray) and self._are_indices(arms):
+            return arms.astype(np.int64)
+        if isinstance(arms, str) or not isinstance(arms, Iterable):
+            raise InputError("arms", "be a list of labels", arms, "use tell for a single reward")
+        return np.fromiter((self._find(arm) for arm in arms), np.int64)
+
+    def _are_indices(self, arms: NDArray[Any]) -> bool:
+        """Tell whether an array of labels is one of indices, all of them valid, so that no look-up is needed."""
+        size = self._problem.size
+        return (
+            arms.dtype.kind in "iu"
+            and arms.ndim == 1
+            and self._problem.labels == tuple(range(size))
+            and (arms.size == 0 or bool(arms.min() >= 0 and arms.max() < size))
+        )
+
+    def _take(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        place = 0
+        while place < indices.size:
+            place, decided = kernels.tell(self._state, self._rule, indices, values, place)
+            if decided:
+                self._decision = self._verdict()
+            elif place < indices.size:
+                self._state = make_room(self._state, self._rule, indices[place])
+
+    def _verdict(self) -> Result:
+        rows = self.estimates
+        best = int(self._state.control["best"][0])
+        decided = best >= 0
+        label = self._problem.labels[best] if decided else None
+        return Result(
+            status="identified" if decided else "undecided",
+            best=label,
+            candidates=(label,) if decided else tuple(row.label for row in rows if row.active),
+            pulls=self.pulls,
+            delta=self._problem.delta,
+            epsilon=self._problem.epsilon,
+            sigma=self._problem.sigma,
+            method=self._method_name,
+            options=dict(self._options),
+            arms=rows,
+            promise=self._method.promise,
+        )
+
+
+def identify(
+    pull: Callable[[Label], float],
+    arms: int | Iterable[Label],
+    *,
+    delta: float,
+    epsilon: float,
+    sigma: float | None = None,
+    bounds: tuple[float, float] | None = None,
+    method: str = DEFAULT,
+    max_pulls: int | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Result:
+    """Pull arms until the best one is known and return the verdict; bestarm owns the loop.
+
+    Parameters
+    ----------
+    pull : callable
+        From a label to a reward.
+    max_pulls : int >= 1, optional
+        Stop after so many rewards even if undecided; the verdict then says so.
+    progress : bool
+        Show the number of rewards on stderr, if that is a terminal.
+    arms, delta, epsilon, sigma, bounds, method, **options
+        As for `Identifier`.
+
+    Examples
+    --------
+    >>> identify(lambda arm: arm / 10, 3, delta=0.05, epsilon=0.0, sigma=0.01, method="mean-se").best
+    2
+    """
+    if max_pulls is not None:
+        checked(max_pulls=max_pulls)
+    if not callable(pull):
+        raise InputError("pull", "be a function from a label to a reward", pull, "such as lambda arm: measure(arm)")
+    finder = Identifier(arms, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds, method=method, **options)
+    with _counter(progress) as show:
+        while not finder.done and (max_pulls is None or finder.pulls < max_pulls):
+            arm = finder.ask()
+            finder.tell(arm, pull(arm))
+            show(finder.pulls)
+    return finder.result
+
+
+@contextlib.contextmanager
+def _counter(wanted: bool) -> Iterator[Callable[[int], None]]:
+    if not wanted:
+        yield lambda pulls: None
+        return
+    from rich.console import Console  # costs 50 ms that most callers need not pay
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.completed:,.0f} rewards"), TimeElapsedColumn()
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda pulls: bar.update(task, completed=pulls)

@@ -1,0 +1,148 @@
+"""What a method of the catalogue is: its name, options, promise and source, and how it sets up its kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bestarm.checks import checked, one_of
+from bestarm.errors import InputError
+from bestarm.kernels.radii import EMPIRICAL, THEORY, chernoff_pulls, gap_log_constant, hoeffding_pulls
+from bestarm.kernels.state import ELIMINATION, GAP, MEAN, TRIMMED, Rule, new_rule
+from bestarm.problem import Problem
+
+MTCD21 = "Mukherjee, Tajer, Chen and Das (2021), Mean-based best arm identification under reward contamination"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a method: its default (a function of the problem where it depends on it), and its check."""
+
+    name: str
+    default: Any
+    summary: str
+    check: Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the catalogue.
+
+    Attributes
+    ----------
+    name, summary, source : str
+        Its name in the interface, what it does in one line, where it comes from.
+    promise : str
+        Under which assumption the error probability is at most delta; part of the sentence that a result is.
+    options : tuple of Option
+        What may be set by keyword.
+    rule : callable
+        From a problem and complete options to the settings of the kernel.
+    random : bool
+        Whether the choice of arms needs random numbers.
+    """
+
+    name: str
+    summary: str
+    source: str
+    promise: str
+    options: tuple[Option, ...]
+    rule: Callable[[Problem, Mapping[str, Any]], Rule]
+    random: bool = field(default=False)
+
+    def complete(self, problem: Problem, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all options with their values, or refuse an unknown or wrong one."""
+        known = {option.name: option for option in self.options}
+        for name in given:
+            if name not in known:
+                raise InputError(
+                    name,
+                    f"be an option of {self.name}",
+                    given[name],
+                    f"{self.name} has {', '.join(known) or 'no options'}",
+                )
+        values = {}
+        for name, option in known.items():
+            if given.get(name) is not None:
+                values[name] = option.check(given[name])
+            else:
+                values[name] = option.default(problem) if callable(option.default) else option.default
+        return values
+
+
+def _choice(name: str, *allowed: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        one_of(name, value, allowed)
+        return str(value)
+
+    return check
+
+
+def _seed(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64:
+        return value  # past 2^53 a float would round it
+    return int(checked(seed=value)[0])
+
+
+ALPHA = Option(
+    "alpha",
+    lambda problem: problem.epsilon / 2.0,
+    "fraction trimmed off each end; default epsilon / 2, as in the paper",
+    lambda value: checked(alpha=value)[0],
+)
+EXPLORATION = Option(
+    "exploration",
+    "hoeffding",
+    'pulls of each arm before its estimate counts: "hoeffding" (the paper) or "chernoff" (shorter, same lemma)',
+    _choice("exploration", "hoeffding", "chernoff"),
+)
+THRESHOLD = Option(
+    "threshold",
+    "theory",
+    'radius: "theory" (the theorem\'s) or "empirical" (the experiments\', without a proof)',
+    _choice("threshold", "theory", "empirical"),
+)
+POWER = Option("power", 2.0, "exponent of t in the theory radius, above 1", lambda value: checked(power=value)[0])
+SEED = Option("seed", 0, "seed of the random choice of arms", _seed)
+
+
+def gap_rule(problem: Problem, options: Mapping[str, Any], *, epsilon: float, uniform: bool = False) -> Rule:
+    """Return the settings of the gap family; `epsilon` is the contamination it reckons with."""
+    alpha = options.get("alpha", 0.0)
+    theory = options["threshold"] == "theory"
+    return new_rule(
+        family=GAP,
+        estimator=TRIMMED if alpha > 0.0 else MEAN,
+        alpha=alpha,
+        explored=_explored(options, alpha, problem.delta),
+        scale=problem.sigma / (1.0 - epsilon) if theory else problem.sigma,
+        delta=problem.delta,
+        threshold=THEORY if theory else EMPIRICAL,
+        log_constant=gap_log_constant(problem.size, problem.delta, options["power"]),
+        power=options["power"],
+        uniform=uniform,
+        seed=options.get("seed", 0),
+    )
+
+
+def elimination_rule(
+    problem: Problem, options: Mapping[str, Any], *, epsilon: float, estimator: int | None = None
+) -> Rule:
+    """Return the settings of the elimination family; `epsilon` is the contamination it reckons with."""
+    alpha = options.get("alpha", 0.0)
+    if estimator is None:
+        estimator = TRIMMED if alpha > 0.0 else MEAN
+    return new_rule(
+        family=ELIMINATION,
+        estimator=estimator,
+        alpha=alpha,
+        explored=_explored(options, alpha, problem.delta),
+        scale=problem.sigma / (1.0 - epsilon),
+        delta=problem.delta,
+    )
+
+
+def _explored(options: Mapping[str, Any], alpha: float, delta: float) -> float:
+    pulls = chernoff_pulls if options.get("exploration") == "chernoff" else hoeffding_pulls
+    return pulls(alpha, delta)

@@ -1,0 +1,152 @@
+"""The question: which arms, how sure, how much contamination, how noisy. Checked here, once, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bestarm.checks import checked, number
+from bestarm.errors import InputError
+
+Label = Hashable
+
+LARGEST_REWARD = 1e290  # sums of 10^18 such rewards are still finite
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A best-arm question that makes sense; `pose` is the way to make one.
+
+    Attributes
+    ----------
+    labels : tuple
+        The arms, in order; an arm's index is its place here.
+    delta : float
+        Accepted probability of a wrong answer.
+    epsilon : float
+        Bound on the probability that a reward is contaminated.
+    sigma : float
+        Sub-Gaussian scale of a clean reward.
+    bounds : tuple of float, or None
+        Lowest and highest possible reward, where declared.
+    """
+
+    labels: tuple[Label, ...]
+    delta: float
+    epsilon: float
+    sigma: float
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of arms K."""
+        return len(self.labels)
+
+
+def pose(
+    arms: int | Iterable[Label],
+    *,
+    delta: float,
+    epsilon: float,
+    sigma: float | None = None,
+    bounds: tuple[float, float] | None = None,
+) -> Problem:
+    """Return the problem, or refuse it with an `InputError` that says what is wrong.
+
+    Parameters
+    ----------
+    arms : int or iterable of hashable
+        Labels of at least two arms, all different; a number K stands for 0, ..., K-1.
+    delta : float in (0, 1)
+        Accepted probability of a wrong answer.
+    epsilon : float in [0, 0.5)
+        Bound on the probability that a reward was replaced.
+    sigma : float > 0, optional
+        Sub-Gaussian scale of a clean reward (for a normal law, its standard deviation).
+    bounds : (float, float), optional
+        Lowest and highest possible reward, in place of sigma; then sigma = (high - low) / 2 (Hoeffding's lemma).
+
+    Examples
+    --------
+    >>> pose(["A", "B"], delta=0.05, epsilon=0.1, bounds=(0, 1)).sigma
+    0.5
+    """
+    labels = _labels(arms)
+    delta, epsilon = checked(delta=delta, epsilon=epsilon)
+    if (sigma is None) == (bounds is None):
+        received = "neither" if sigma is None else f"sigma={sigma!r} and bounds={bounds!r}"
+        raise InputError(
+            "sigma",
+            "be given, or bounds, and not both",
+            received,
+            "say sigma=1.0, or bounds=(low, high) if rewards have a range",
+        )
+    if bounds is None:
+        (scale,) = checked(sigma=sigma)
+        return Problem(labels, delta, epsilon, scale)
+    low, high = _bounds(bounds)
+    return Problem(labels, delta, epsilon, (high - low) / 2.0, (low, high))
+
+
+def checked_reward(problem: Problem, value: object) -> float:
+    """Return a reward as a float, or refuse it."""
+    reward = number(value)
+    if not abs(reward) <= LARGEST_REWARD:
+        raise InputError(
+            "reward", f"be a finite number of size at most {LARGEST_REWARD:g}", value, "nothing was recorded"
+        )
+    if problem.bounds is not None and not problem.bounds[0] <= reward <= problem.bounds[1]:
+        raise InputError(
+            "reward",
+            f"lie in the declared bounds {problem.bounds}",
+            value,
+            "nothing was recorded; widen bounds if such rewards are real",
+        )
+    return reward
+
+
+def checked_rewards(problem: Problem, values: object) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return rewards as an array, or refuse them all for the sake of one."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "fiu":
+        array = np.array([checked_reward(problem, value) for value in np.ravel(np.array(values, dtype=object))])
+    rewards = array.astype(np.float64)
+    low, high = problem.bounds or (-LARGEST_REWARD, LARGEST_REWARD)
+    wrong = np.flatnonzero(~((rewards >= low) & (rewards <= high)))
+    if wrong.size:
+        checked_reward(problem, float(rewards[wrong[0]]))
+    return rewards
+
+
+def _labels(arms: int | Iterable[Label]) -> tuple[Label, ...]:
+    if isinstance(arms, int | np.integer) and not isinstance(arms, bool):
+        checked(arms=arms)
+        return tuple(range(int(arms)))
+    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+        raise InputError("arms", "be a list of labels or a number of arms", arms, 'such as ["A", "B", "C"] or 3')
+    labels = tuple(label.item() if isinstance(label, np.generic) else label for label in arms)
+    if len(labels) < 2:
+        raise InputError("arms", "be at least two", labels, "among fewer arms there is nothing to identify")
+    seen: set[Label] = set()
+    for label in labels:
+        if not isinstance(label, Hashable):
+            raise InputError("arms", "be labels that can be looked up (hashable)", label, "use strings or numbers")
+        if label in seen:
+            raise InputError(
+                "arms", "be all different", label, "the same label stands there twice; rename one of the two"
+            )
+        seen.add(label)
+    return labels
+
+
+def _bounds(bounds: tuple[float, float]) -> tuple[float, float]:
+    pair = tuple(bounds) if isinstance(bounds, tuple | list | np.ndarray) else ()
+    if len(pair) == 2:
+        low, high = number(pair[0]), number(pair[1])
+        if -LARGEST_REWARD <= low < high <= LARGEST_REWARD:
+            return low, high
+    raise InputError(
+        "bounds", "be two finite numbers (low, high) with low < high", bounds, "such as bounds=(0, 1) for clicks"
+    )

@@ -1,0 +1,131 @@
+"""The outcome of many simulated identifications."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binomtest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Pulls and answers of many trials of one method on one bandit.
+
+    Attributes
+    ----------
+    pulls : array of int, one a trial
+        Rewards used until the decision, or until the cap.
+    answers : array of int
+        Index of the arm named; -1 where none was.
+    correct : array of bool
+        Whether the arm named has the largest true mean. False where none was named, which is not an error either.
+    arm_pulls : array of int, trials x arms
+        Rewards of each arm.
+    settings : dict
+        Method, options, delta, epsilon, sigma, seed, number of arms.
+    """
+
+    pulls: NDArray[np.int64]
+    answers: NDArray[np.int64]
+    correct: NDArray[np.bool_]
+    arm_pulls: NDArray[np.int64]
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return int(self.pulls.size)
+
+    def __repr__(self) -> str:
+        method = self.settings.get("method", "?")
+        return f"<{len(self)} trials of {method}: mean pulls {self.mean_pulls:,.0f}, error rate {self.error_rate:.4g}>"
+
+    @property
+    def mean_pulls(self) -> float:
+        """Average number of pulls; with undecided trials among them it is too small, as those were cut short."""
+        return float(self.pulls.mean())
+
+    @property
+    def decided(self) -> int:
+        """Trials that named an arm."""
+        return int((self.answers >= 0).sum())
+
+    @property
+    def wrong(self) -> int:
+        """Trials that named an arm that is not the best."""
+        return int(((self.answers >= 0) & ~self.correct).sum())
+
+    @property
+    def error_rate(self) -> float:
+        """Share of wrong answers among the trials that gave one; nan if none did."""
+        return self.wrong / self.decided if self.decided else math.nan
+
+    @property
+    def error_interval(self) -> tuple[float, float]:
+        """Exact (Clopper-Pearson) 95 % interval of the error rate; (0, 1) if no trial gave an answer."""
+        if not self.decided:
+            return 0.0, 1.0
+        interval = binomtest(self.wrong, self.decided).proportion_ci(0.95, method="exact")
+        return float(interval.low), float(interval.high)
+
+    def summary(self) -> dict[str, float]:
+        """Return the figures of the whole: pulls with standard error and quantiles, errors with an interval."""
+        low, high = self.error_interval
+        spread = float(self.pulls.std(ddof=1)) if len(self) > 1 else math.nan
+        quantiles = np.quantile(self.pulls, [0.05, 0.25, 0.5, 0.75, 0.95])
+        return {
+            "trials": len(self),
+            "mean_pulls": self.mean_pulls,
+            "standard_error": spread / math.sqrt(len(self)),
+            **{f"q{level:02d}": float(value) for level, value in zip((5, 25, 50, 75, 95), quantiles, strict=True)},
+            "undecided": len(self) - self.decided,
+            "wrong": self.wrong,
+            "error_rate": self.error_rate,
+            "error_low": low,
+            "error_high": high,
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with a row a trial: trial, pulls, answer, correct, pulls_0, pulls_1, ..."""
+        import pandas as pd
+
+        frame = pd.DataFrame(
+            {"trial": np.arange(len(self)), "pulls": self.pulls, "answer": self.answers, "correct": self.correct}
+        )
+        columns = [f"pulls_{index}" for index in range(self.arm_pulls.shape[1])]
+        return pd.concat([frame, pd.DataFrame(self.arm_pulls, columns=columns)], axis=1)
+
+    def save(self, path: str | Path) -> None:
+        """Write the trials, with their settings, to a Parquet file."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pa.Table.from_pandas(self.to_frame(), preserve_index=False)
+        metadata = {**(table.schema.metadata or {}), _SETTINGS: json.dumps(self.settings).encode()}
+        pq.write_table(table.replace_schema_metadata(metadata), path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trials:
+        """Read trials that `save` wrote."""
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(path)
+        columns = {name: table[name].to_numpy() for name in table.column_names}
+        names = [name for name in columns if name.startswith("pulls_")]
+        return cls(
+            columns["pulls"],
+            columns["answer"],
+            columns["correct"],
+            np.column_stack([columns[name] for name in names]),
+            json.loads((table.schema.metadata or {})[_SETTINGS]),
+        )
+
+
+_SETTINGS = b"bestarm"
