@@ -95,14 +95,16 @@ def draw_demo(frame: pd.DataFrame, path: Path) -> None:
     for number, (attack, colour) in enumerate(zip(attacks, ("#0072B2", "#D55E00"), strict=True)):
         part = frame[frame["adversary"] == attack].set_index("method").loc[methods]
         offset = places + (number - 0.5) * 0.38
-        left.barh(offset, part["mean_pulls"], 0.36, color=colour, label=attack, xerr=1.96 * part["standard_error"])
+        pulls, width = part["mean_pulls"], 1.96 * part["standard_error"]
+        left.errorbar(pulls, offset, xerr=width, fmt="o", color=colour, capsize=3, label=attack)
         rates = part["error_rate"].to_numpy()
         spread = np.vstack([rates - part["error_low"].to_numpy(), part["error_high"].to_numpy() - rates])
         right.errorbar(rates, offset, xerr=spread.clip(0.0), fmt="o", color=colour, capsize=3)
     left.set_yticks(places, methods)
     left.invert_yaxis()
     left.set_xscale("log")
-    left.set_xlabel("mean pulls until the decision")
+    left.set_xlabel("mean pulls until the decision, with 95 % intervals")
+    left.grid(axis="x", alpha=0.3)
     right.axvline(DELTA, color="black", linestyle="--", linewidth=1)
     right.annotate(
         f"promised: {DELTA:g}",

@@ -65,22 +65,20 @@ class Result:
     alarms: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        settings = (
-            f"{self.method} after {self.pulls:,} rewards (delta = {self.delta:g}, sigma = {self.sigma:g}, "
-            f"up to {self.epsilon:.3g} of the rewards contaminated; promise kept against {self.promise})"
+        terms = (
+            f"wrong with probability at most {self.delta:g} under its assumptions "
+            f"(sigma = {self.sigma:g}, epsilon = {self.epsilon:g}, {self.promise})"
         )
         if self.status == "identified":
-            sentence = f"{self._named(self.best)} has the highest mean of {len(self.arms)} arms, by {settings}"
-            runner_up = self._runner_up()
-            if runner_up is not None and self.best is not None:
-                winner = next(row for row in self.arms if row.label == self.best)
-                sentence += (
-                    f"; estimates {winner.estimate:.4g} against {runner_up.estimate:.4g} for {runner_up.label!r}"
-                )
+            sentence = f"{self.best!r} has the highest mean of {len(self.arms)} arms{self._lead()}: "
+            sentence += f"{self.method} stopped after {self.pulls:,} rewards, {terms}"
         elif self.status == "indistinguishable":
-            sentence = f"no winner can be named among {self._listed()}, by {settings}"
+            sentence = f"no winner can be named among {self._listed()}: "
+            sentence += f"{self.method} stopped after {self.pulls:,} rewards, {terms}"
         else:
-            sentence = f"undecided among {self._listed()} so far, by {settings}"
+            sentence = (
+                f"undecided among {self._listed()} so far: {self.method} has not stopped after {self.pulls:,} rewards"
+            )
         return sentence + "." + "".join(f" Alarm: {alarm}." for alarm in self.alarms)
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,17 +93,17 @@ class Result:
         """Return the same as strict JSON: what is infinite or unknown is null, other labels are strings."""
         return json.dumps(_strict(self.to_dict()), default=str, allow_nan=False)
 
-    def _runner_up(self) -> ArmRow | None:
-        others = [row for row in self.arms if row.label != self.best and not math.isnan(row.estimate)]
-        return max(others, key=lambda row: row.estimate, default=None)
+    def _lead(self) -> str:
+        known = sorted((row for row in self.arms if not math.isnan(row.estimate)), key=lambda row: -row.estimate)
+        best = next((row for row in known if row.label == self.best), None)
+        other = next((row for row in known if row.label != self.best), None)
+        if best is None or other is None:
+            return ""
+        return f" (estimate {best.estimate:.4g}, next {other.label!r} with {other.estimate:.4g})"
 
     def _listed(self) -> str:
         shown = ", ".join(repr(label) for label in self.candidates[:10])
         return shown if len(self.candidates) <= 10 else f"{shown} and {len(self.candidates) - 10} more"
-
-    @staticmethod
-    def _named(label: Label) -> str:
-        return repr(label)
 
 
 def _strict(value: Any) -> Any:

@@ -1,0 +1,50 @@
+"""Documentation that is checked: generated pages are current, the README's example prints what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_generated_pages_are_current() -> None:
+    code = (
+        "from docs.generate import PAGES\n"
+        "for path, page in PAGES.items():\n"
+        "    if path.read_text(encoding='utf-8') != page(): print(path.name)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "", "run `make docs`"
+
+
+def test_the_example_of_the_readme_prints_what_it_says() -> None:
+    example, printed = re.findall(r"```(?:python|text)\n(.*?)```", README, re.S)[:2]
+    assert len(example.strip().splitlines()) <= 12
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(example, "README.md", "exec"), {})
+    assert out.getvalue() == printed
+
+
+def test_the_readme_names_the_two_commands_and_shows_a_picture() -> None:
+    assert "make run" in README
+    assert "make test" in README
+    (picture,) = re.findall(r"!\[[^]]*\]\(([^)]+)\)", README)
+    assert (ROOT / picture).stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    "page", sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("**/*.md") if ".venv" not in path.parts)
+)
+def test_links_between_pages_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)]+)\)", text) if "://" not in target]
+    assert [target for target in targets if target and not ((ROOT / page).parent / target).exists()] == []
