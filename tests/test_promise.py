@@ -67,7 +67,7 @@ def test_trimming_the_whole_contaminated_share_on_each_side_repairs_that(method:
 
 
 def test_the_median_fails_where_it_is_not_the_mean() -> None:
-    """Log-normal arms, as in experiment 7: here the larger mean, 4.1 against 3.1, has the smaller median, 2.0 of 2.7."""
+    """Log-normal arms, as in experiment 7: the larger mean, 4.1 against 3.1, has the smaller median, 2.0 and 2.7."""
     skewed = ba.Bandit([ba.LogNormal(1.0, 0.5), ba.LogNormal(0.7, 1.2)], epsilon=0.1)
     assert skewed.best == 1
     assert ba.simulate(skewed, "median-se", delta=0.1, sigma=2.0, trials=100, seed=2).error_rate > 0.95

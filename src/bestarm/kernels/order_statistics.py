@@ -9,7 +9,8 @@ A cut is a rank: the rewards below cut 0 and from cut 1 on are *trimmed*, those 
 sorted array around its cut, so a cut that moves by one reward is one step in an array, and every order statistic near
 a cut can be read off. Almost every reward falls into the unsorted part of a pile: it is appended, and nothing else
 is looked at. Windows are refilled from the piles beside them and spilled into them (`piles.py`). Each pile and each
-half of a window carries its sum, so a trimmed mean is O(1).
+half of a window carries its sum, so a trimmed mean is O(1). As long as nobody asks for an order statistic, as during
+forced exploration, rewards are left raw, and the first question divides them all in O(n).
 
 Cost of `insert`: O(1) on average for exchangeable rewards, O(log n) amortised for any order of them (`piles.py` says
 why). One exception: a reward that leaves a pile and is 2^40 times larger than all that stays makes the pile's sum be
@@ -29,7 +30,8 @@ from bestarm.kernels.piles import (
     pop_reserve,
     push_reserve,
 )
-from bestarm.kernels.samples import FIRST_RESERVE, WINDOW, Pool, Record, pile_size
+from bestarm.kernels.samples import DIVIDED, FEW, FIRST_RESERVE, RAW, WINDOW, Pool, Record, pile_size
+from bestarm.kernels.selection import select_last
 from bestarm.kernels.sums import add, dwarfs
 
 REACH = 16  # rewards on either side of its cut when a window is set up
@@ -40,6 +42,9 @@ ABOVE = constant(1)
 LOW_CUT = constant(0)
 HIGH_CUT = constant(1)
 ONE = constant(1)
+LOW_PILE = constant(0)
+RAW_PILE = constant(1)
+HIGH_PILE = constant(2)
 
 
 @kernel
@@ -255,40 +260,64 @@ def _insert_first(arm: Record, pool: Pool, value: float) -> None:
 
 
 @kernel
+def make_raw(arm: Record, pool: Pool) -> None:
+    """Put an arm's first rewards, until now sorted in window 0, into the bulk of pile 1, to which more are appended."""
+    for place in range(arm.count):
+        append_to_bulk(arm, pool, RAW_PILE, pool[arm.window[0] + place])
+    arm.divided = RAW
+
+
+@inlined_kernel
+def insert_raw(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> None:
+    """Append a reward while order statistics are not asked for; `divide` will cut at two ranks, as `insert` does."""
+    arm.count += 1
+    arm.calm -= 1
+    append_to_bulk(arm, pool, RAW_PILE, value)
+    arm.cut[0] = rank_0
+    arm.cut[1] = rank_1
+
+
+@kernel
+def _take_last(arm: Record, pool: Pool, pile: int, w: int, beyond: int, width: int, sign: float) -> None:
+    """Move the rewards of pile 1 largest in `sign * value` away: `beyond` to a pile, and the next ones to a window."""
+    start = arm.start[1]
+    taken = beyond + width
+    select_last(pool, start, arm.held[1], taken, sign)
+    arm.held[1] -= taken
+    first = start + arm.held[1]
+    select_last(pool, first, taken, beyond, sign)
+    for place in range(first, first + width):
+        hole = arm.window[w] + place - first
+        while hole > arm.window[w] and pool[hole - 1] > pool[place]:
+            pool[hole] = pool[hole - 1]
+            hole -= 1
+        pool[hole] = pool[place]
+    arm.width[w] = width
+    for place in range(first + width, first + taken):
+        append_to_bulk(arm, pool, pile, pool[place])
+        add_to_pile(arm, pile, pool[place])
+
+
+@kernel
 def divide(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
-    """Divide an arm's first rewards, until now all in window 0, among windows and piles."""
+    """Divide raw rewards among windows and piles, and cut at two ranks from then on. O(n)."""
     count = arm.count
-    first = arm.window[0]
-    arm.divided = 1
     kept_end = rank_1 if rank_1 > 0 else count
     inner = min(REACH, (kept_end - rank_0) // 3)
     begin_0 = max(0, rank_0 - REACH)
-    if rank_1 > 0:
-        end_0 = rank_0 + inner
-        begin_1 = rank_1 - inner
-        end_1 = min(count, rank_1 + REACH)
-    else:
+    end_0 = rank_0 + inner
+    begin_1 = kept_end - inner
+    end_1 = min(count, kept_end + REACH)
+    if rank_1 == 0:
         end_0 = min(count, rank_0 + REACH)
         begin_1 = count
-        end_1 = count
-    for place in range(count):
-        value = pool[first + place]
-        pile = -1
-        if place < begin_0:
-            pile = 0
-        elif end_0 <= place < begin_1:
-            pile = 1
-        elif place >= end_1:
-            pile = 2
-        if pile >= 0:
-            append_to_bulk(arm, pool, pile, value)
-            add_to_pile(arm, pile, value)
-    for place in range(begin_1, end_1):
-        pool[arm.window[1] + place - begin_1] = pool[first + place]
-    for place in range(begin_0, end_0):
-        pool[first + place - begin_0] = pool[first + place]
-    arm.width[0], arm.cut[0], arm.below[0] = end_0 - begin_0, rank_0 - begin_0, begin_0
-    arm.width[1], arm.cut[1], arm.below[1] = end_1 - begin_1, kept_end - begin_1, begin_1
+    arm.divided = DIVIDED
+    arm.calm = 0  # to be counted anew
+    _take_last(arm, pool, HIGH_PILE, HIGH_CUT, count - end_1, end_1 - begin_1, 1.0)
+    _take_last(arm, pool, LOW_PILE, LOW_CUT, begin_0, end_0 - begin_0, -1.0)
+    arm.total[1], arm.total_rest[1] = _range_sum(pool, arm.start[1], arm.start[1] + arm.held[1])
+    arm.cut[0], arm.below[0] = rank_0 - begin_0, begin_0
+    arm.cut[1], arm.below[1] = kept_end - begin_1, begin_1
     for w in range(2):
         empty = -np.inf if w == 0 else np.inf
         arm.fence[2 * w] = pool[arm.window[w]] if arm.width[w] > 0 else empty
@@ -300,12 +329,13 @@ def divide(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
 def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> None:
     """Insert a reward and cut at two ranks from then on: those with rank_0 <= rank < rank_1 are kept.
 
-    `rank_1` = 0 means that there is no second cut, always or never for an arm. `calm` of the arm must be positive.
+    `rank_1` = 0 means that there is no second cut, always or never for an arm. `calm` of the arm must be positive, and
+    its rewards must not be raw.
     Ranks may be any numbers with 0 <= rank_0 < rank_1 <= n, at a cost in proportion to how far they move.
     """
     arm.count += 1
     arm.calm -= 1
-    if arm.divided == 0:
+    if arm.divided == FEW:
         _insert_first(arm, pool, value)
         arm.cut[0] = rank_0
         arm.cut[1] = rank_1
@@ -344,7 +374,7 @@ def _off(arm: Record, w: int, rank: int) -> bool:
 @kernel
 def kept_mean(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> float:
     """Return the mean of the rewards kept between the two cuts last set. O(1)."""
-    if arm.divided == 0:
+    if arm.divided == FEW:
         total, rest = _range_sum(pool, arm.window[0] + rank_0, arm.window[0] + rank_1)
     else:
         total, rest = add(arm.total[1], arm.total_rest[1] + arm.right_rest[0] + arm.left_rest[1], arm.right[0])
@@ -355,7 +385,7 @@ def kept_mean(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> float:
 @kernel
 def lower_tail_sum(arm: Record, pool: Pool) -> float:
     """Return the sum of the rewards below the first cut. O(1)."""
-    if arm.divided == 0:
+    if arm.divided == FEW:
         total, rest = _range_sum(pool, arm.window[0], arm.window[0] + arm.cut[0])
     else:
         total, rest = add(arm.total[0], arm.total_rest[0] + arm.left_rest[0], arm.left[0])
@@ -365,7 +395,7 @@ def lower_tail_sum(arm: Record, pool: Pool) -> float:
 @kernel
 def upper_tail_sum(arm: Record, pool: Pool) -> float:
     """Return the sum of the rewards above the second cut. O(1)."""
-    if arm.divided == 0:
+    if arm.divided == FEW:
         total, rest = _range_sum(pool, arm.window[0] + arm.cut[1], arm.window[0] + arm.count)
     else:
         total, rest = add(arm.total[2], arm.total_rest[2] + arm.right_rest[1], arm.right[1])
@@ -378,7 +408,7 @@ def order_statistic(arm: Record, pool: Pool, rank: int) -> float:
 
     The MARGIN rewards on either side of each cut always lie in a window.
     """
-    if arm.divided == 0:
+    if arm.divided == FEW:
         return pool[arm.window[0] + rank]
     for w in range(2):
         place = rank - arm.below[w]

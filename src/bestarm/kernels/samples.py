@@ -14,6 +14,12 @@ Record = Any  # one row of a structured array: a pointer inside compiled code
 
 WINDOW = 64  # most rewards in a window
 
+# How an arm's rewards lie: the first of them sorted in window 0, or divided among windows and piles, or, while nobody
+# has asked for an order statistic, in no order in the bulk of pile 1 (`cut` then holds the ranks of the cuts to come).
+FEW = 0
+DIVIDED = 1
+RAW = 2
+
 # The stores of an arm: the bulks of piles 0, 1 and 2, then the reserves below and above window 0 and window 1.
 STORES = 7
 FIRST_RESERVE = 3
@@ -27,7 +33,7 @@ arm_dtype = np.dtype(
         ("estimate", "f8"),
         ("shrink", "f8"),  # sqrt(2 / count), the part of a radius that belongs to the arm
         ("calm", "i8"),  # inserts that need no new room, at least
-        ("divided", "i8"),  # 0 while all rewards lie sorted in window 0
+        ("divided", "i8"),  # FEW, DIVIDED or RAW
         # What lies beyond the fence of a reserve belongs to the bulk of its pile: pile 0 up to fence 0, pile 1 from
         # fence 1 to fence 2, pile 2 from fence 3 on. What is left lies in a window or in a reserve.
         ("fence", "f8", (4,)),
@@ -89,11 +95,23 @@ def pile_size(arm: Record, pile: int) -> int:
     return size
 
 
+@inlined_kernel
+def _load(arm: Record, pile: int) -> int:
+    """Return what a bulk has to hold as things stand: its whole pile, or what it will be given of raw rewards."""
+    if arm.divided != RAW:
+        return pile_size(arm, pile)
+    if pile == 0:
+        return arm.cut[0]
+    if pile == 1:
+        return arm.count
+    return arm.count - arm.cut[1] if arm.cut[1] > 0 else 0
+
+
 @kernel
 def _wanted(arm: Record, store: int) -> int:
     # Half as much again as it holds, and space for what a spill or a first batch brings. A bulk may have to hold its
     # whole pile; a reserve that is full gives to its bulk, so it asks only for the sake of its next batch.
-    load = pile_size(arm, store) if store < FIRST_RESERVE else max(arm.held[store], arm.batch[store])
+    load = _load(arm, store) if store < FIRST_RESERVE else max(arm.held[store], arm.batch[store])
     return load + (load >> 1) + 3 * WINDOW
 
 
@@ -108,14 +126,14 @@ def _short(arm: Record, store: int) -> bool:
 @kernel
 def _calm(arm: Record, pile: int) -> int:
     """Return how many inserts a bulk can take: an insert brings its pile four rewards at most, a spill 64."""
-    return (arm.room[pile] - pile_size(arm, pile) - 2 * WINDOW) >> 2
+    return (arm.room[pile] - _load(arm, pile) - 2 * WINDOW) >> 2
 
 
 @kernel
 def recount_calm(arm: Record) -> int:
     """Set and return how many inserts an arm can take before it needs `with_room`."""
     calm = WINDOW - arm.count
-    if arm.divided == 1:
+    if arm.divided != FEW:
         calm = _calm(arm, 0)
         for pile in range(1, FIRST_RESERVE):
             calm = min(calm, _calm(arm, pile))
@@ -164,7 +182,7 @@ def _moved(samples: Samples, asking: int) -> Samples:
     total = 0
     for index in range(samples.arms.size):
         arm = samples.arms[index]
-        if arm.divided == 1 or index == asking:
+        if arm.divided != FEW or index == asking:
             for store in range(STORES):
                 total += _wanted(arm, store)
     pool = np.empty(windows + total + (total >> 2), np.float64)
@@ -172,7 +190,7 @@ def _moved(samples: Samples, asking: int) -> Samples:
     samples.used[0] = windows
     for index in range(samples.arms.size):
         arm = samples.arms[index]
-        if arm.divided == 1 or index == asking:
+        if arm.divided != FEW or index == asking:
             for store in range(STORES):
                 _relocate(arm, samples.pool, pool, samples.used, store)
     return Samples(samples.arms, pool, samples.used)

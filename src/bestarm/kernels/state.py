@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import allocating_kernel, constant, inlined_kernel, kernel
-from bestarm.kernels.order_statistics import divide, insert, kept_mean, order_statistic
+from bestarm.kernels.order_statistics import divide, insert, insert_raw, kept_mean, make_raw, order_statistic
 from bestarm.kernels.piles import add_to_pile
-from bestarm.kernels.samples import Pool, Record, Samples, new_samples, recount_calm, with_room
+from bestarm.kernels.samples import FEW, RAW, Pool, Record, Samples, new_samples, recount_calm, with_room
 
 # Families: which kernel file decides.
 GAP = 0
@@ -108,8 +108,8 @@ def make_room(state: State, rule: Rule, index: int) -> State:
     """Return the state with room for more rewards of an arm; needed when its `calm` is used up."""
     samples = with_room(state.samples, index)
     arm = samples.arms[index]
-    if arm.divided == 0:
-        divide(arm, samples.pool, _first_rank(rule[0], arm.count), _second_rank(rule[0], arm.count))
+    if arm.divided == FEW:
+        make_raw(arm, samples.pool)
         recount_calm(arm)
     return State(state.control, samples)
 
@@ -117,11 +117,13 @@ def make_room(state: State, rule: Rule, index: int) -> State:
 @inlined_kernel
 def record(arm: Record, control: Record, rule: Record, pool: Pool, reward: float) -> None:
     """Count a reward and keep it, without deciding anything."""
+    count = arm.count + 1
     if rule.estimator == MEAN:
-        arm.count += 1
+        arm.count = count
         add_to_pile(arm, MEAN_PILE, reward)
+    elif arm.divided == RAW:
+        insert_raw(arm, pool, reward, _first_rank(rule, count), _second_rank(rule, count))
     else:
-        count = arm.count + 1
         insert(arm, pool, reward, _first_rank(rule, count), _second_rank(rule, count))
     arm.stale = 1
     control.t += 1
@@ -145,9 +147,13 @@ def _renew_estimate(arm: Record, rule: Record, pool: Pool) -> None:
     arm.shrink = np.sqrt(2.0 / count)
     if count == 0:
         arm.estimate = np.nan
-    elif rule.estimator == MEAN:
+        return
+    if rule.estimator == MEAN:
         arm.estimate = (arm.total[MEAN_PILE] + arm.total_rest[MEAN_PILE]) / count
-    elif rule.estimator == MEDIAN:
+        return
+    if arm.divided == RAW:
+        divide(arm, pool, _first_rank(rule, count), _second_rank(rule, count))
+    if rule.estimator == MEDIAN:
         lower = order_statistic(arm, pool, (count - 1) >> 1)
         upper = order_statistic(arm, pool, count >> 1)
         arm.estimate = (lower + upper) / 2.0
