@@ -22,10 +22,11 @@ def test_demo_shows_every_row_and_saves_a_picture(tmp_path: Path) -> None:
     done = bestarm("demo", "--trials", "20", "--out", str(tmp_path), "--format", "json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
-    assert len(rows) == 18
+    assert len(rows) == 20
     by_name = {(row["adversary"][:9], row["method"]): row for row in rows}
     assert by_name["uniform, ", "se-cbai"]["error_rate"] == 0.0
     assert by_name["one-sided", "se-cbai"]["error_rate"] == 1.0
+    assert by_name["one-sided", "certified"]["answers"].split("/")[1:] == ["0", "0", "0"]
     assert by_name["uniform, ", "g-cbai"]["mean_pulls"] >= 7372  # K times ceil(T)
     assert (tmp_path / "demo.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
@@ -63,7 +64,7 @@ def test_identify_says_so_with_exit_code_3_when_undecided() -> None:
     [
         (("simulate", "--means", "1,x"), "means must be numbers separated by commas, got '1,x'"),
         (("simulate", "--means", "1,0", "--epsilon", "0.6"), "epsilon must be in [0, 0.5), got 0.6"),
-        (("simulate", "--means", "1,0", "--method", "magic"), "method must be one of g-cbai, se-cbai"),
+        (("simulate", "--means", "1,0", "--method", "magic"), "method must be one of certified, g-cbai"),
         (("identify", "nowhere.csv", "--epsilon", "0.1"), "rewards must be a file that can be read"),
         (("identify", "-", "--epsilon", "0.1", "--sigma", "1"), "rewards must have columns arm and reward"),
     ],

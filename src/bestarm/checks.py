@@ -20,6 +20,7 @@ RANGES: dict[str, tuple[float, bool, float, str, str]] = {
     "epsilon": (0.0, True, 0.5, "be in [0, 0.5)", "half of the rewards corrupted leaves no mean to identify"),
     "power": (1.0, False, HUGE, "be a finite number > 1", "the sum of t^-power has to converge; 2 is the default"),
     "pulls": (1.0, True, HUGE, "be a finite number >= 1", "an arm that was never pulled has no radius"),
+    "resolution": (0.0, False, HUGE, "be a finite number > 0", "without one, a tie would be sampled for ever"),
     "sigma": (0.0, False, HUGE, "be a finite number > 0", "it is the sub-Gaussian scale of one clean reward"),
     "t": (1.0, True, HUGE, "be a finite number >= 1", "time counts the pulls or rounds made, from 1"),
     "trials": (1.0, True, 2.0**53, "be a whole number >= 1", "each trial is one identification from start to end"),

@@ -17,6 +17,7 @@ DELTA = 0.1
 
 # Each row's name, method and options.
 ROWS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("certified", "certified", {}),
     ("g-cbai", "g-cbai", {}),
     ("g-cbai, empirical", "g-cbai", {"threshold": "empirical"}),
     ("g-cbai, chernoff", "g-cbai", {"exploration": "chernoff"}),
@@ -74,7 +75,7 @@ def _figures(outcome: Trials) -> dict[str, Any]:
         "mean_pulls": summary["mean_pulls"],
         "standard_error": summary["standard_error"],
         "answers": "/".join(str(count) for count in named),
-        "undecided": summary["undecided"],
+        "no winner": summary["indistinguishable"],
         "error_rate": summary["error_rate"],
         "error_low": summary["error_low"],
         "error_high": summary["error_high"],

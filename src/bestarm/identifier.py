@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
@@ -15,7 +16,8 @@ from bestarm.kernels import methods as kernels
 from bestarm.kernels.state import make_room, new_state
 from bestarm.methods import DEFAULT, Method, get_method
 from bestarm.problem import Label, checked_reward, checked_rewards, pose
-from bestarm.result import ArmRow, Result
+from bestarm.result import STATUSES, ArmRow, Result
+from bestarm.robustness import Log, Sensitivity, alarms, sensitivity, tolerance
 
 
 class Identifier:
@@ -70,6 +72,7 @@ class Identifier:
         self._rule = self._method.rule(self._problem, self._options)
         self._state = new_state(self._problem.size, self._rule)
         self._decision: Result | None = None
+        self._log = Log() if self._method.certifies else None
 
     def __repr__(self) -> str:
         return (
@@ -137,19 +140,35 @@ class Identifier:
     @property
     def result(self) -> Result:
         """The verdict; before the decision, one with the status "undecided"."""
-        return self._verdict() if self._decision is None else self._decision
+        if self._decision is None:
+            return self._verdict()
+        if self._log is not None and self._decision.best is not None and self._decision.tolerance is None:
+            used = self._log.first(self._decision.pulls)
+            self._decision = replace(self._decision, tolerance=tolerance(self._problem, self._options, used))
+        return self._decision
+
+    def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
+        """Return, for each epsilon of a grid, which arms the rewards told so far leave in question.
+
+        By default the grid is 0, 0.01, 0.02, 0.05, 0.1, ..., 0.45 and the problem's own epsilon. Certified method only.
+        """
+        if self._log is None:
+            raise InputError(
+                "method", "be certified", self._method_name, "only its intervals say what would hold at another epsilon"
+            )
+        return sensitivity(self._problem, self._options, self._log, epsilons)
 
     @property
     def estimates(self) -> tuple[ArmRow, ...]:
         """What is known of each arm now: label, pulls, estimate, lower, upper, active."""
         size = self._problem.size
-        estimates, radii = np.empty(size), np.empty(size)
-        kernels.describe(self._state, self._rule, estimates, radii)
+        estimates, lower, upper = np.empty(size), np.empty(size), np.empty(size)
+        kernels.describe(self._state, self._rule, estimates, lower, upper)
         arms = self._state.samples.arms
         return tuple(
-            ArmRow(label, int(count), float(estimate), float(estimate - radius), float(estimate + radius), bool(active))
-            for label, count, active, estimate, radius in zip(
-                self._problem.labels, arms["count"], arms["active"], estimates, radii, strict=True
+            ArmRow(label, int(told), float(estimate), float(low), float(high), bool(active))
+            for label, told, active, estimate, low, high in zip(
+                self._problem.labels, arms["told"], arms["active"], estimates, lower, upper, strict=True
             )
         )
 
@@ -180,6 +199,8 @@ class Identifier:
         )
 
     def _take(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        if self._log is not None:
+            self._log.extend(indices, values)
         place = 0
         while place < indices.size:
             place, decided = kernels.tell(self._state, self._rule, indices, values, place)
@@ -191,12 +212,10 @@ class Identifier:
     def _verdict(self) -> Result:
         rows = self.estimates
         best = int(self._state.control["best"][0])
-        decided = best >= 0
-        label = self._problem.labels[best] if decided else None
         return Result(
-            status="identified" if decided else "undecided",
-            best=label,
-            candidates=(label,) if decided else tuple(row.label for row in rows if row.active),
+            status=STATUSES[int(self._state.control["done"][0])],
+            best=self._problem.labels[best] if best >= 0 else None,
+            candidates=tuple(row.label for row in rows if row.active) if best < 0 else (self._problem.labels[best],),
             pulls=self.pulls,
             delta=self._problem.delta,
             epsilon=self._problem.epsilon,
@@ -205,6 +224,7 @@ class Identifier:
             options=dict(self._options),
             arms=rows,
             promise=self._method.promise,
+            alarms=alarms(self._problem, self._state),
         )
 
 

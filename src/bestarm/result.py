@@ -9,6 +9,8 @@ from typing import Any
 
 from bestarm.problem import Label
 
+STATUSES = ("undecided", "identified", "indistinguishable")  # by the code that kernels use
+
 
 @dataclass(frozen=True)
 class ArmRow:
@@ -72,6 +74,8 @@ class Result:
         if self.status == "identified":
             sentence = f"{self.best!r} has the highest mean of {len(self.arms)} arms{self._lead()}: "
             sentence += f"{self.method} stopped after {self.pulls:,} rewards, {terms}"
+            if self.tolerance is not None:
+                sentence += f"; it would still be with up to {self.tolerance:.3g} of the rewards contaminated"
         elif self.status == "indistinguishable":
             sentence = f"no winner can be named among {self._listed()}: "
             sentence += f"{self.method} stopped after {self.pulls:,} rewards, {terms}"

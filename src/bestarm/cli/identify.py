@@ -22,8 +22,11 @@ def identify(
     bounds: Annotated[
         str | None, typer.Option(help="Lowest and highest reward, such as 0,1, in place of sigma.")
     ] = None,
-    method: Annotated[str, typer.Option(help="g-cbai, se-cbai, random, median-se, mean-se or mean-gap.")] = "g-cbai",
-    exploration: Annotated[str | None, typer.Option(help="hoeffding or chernoff.")] = None,
+    method: Annotated[
+        str, typer.Option(help="certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap.")
+    ] = "certified",
+    exploration: Annotated[str | None, typer.Option(help="hoeffding or chernoff (not certified).")] = None,
+    power: Annotated[str | None, typer.Option(help="prescient or malicious (certified only).")] = None,
     form: Annotated[Format, typer.Option("--format", help="How to write the verdict.")] = Format.table,
 ) -> None:
     """Replay recorded rewards and say which arm is best. Exit code 0 if one is named, 3 if not."""
@@ -31,7 +34,8 @@ def identify(
     from bestarm.cli.compiling import compile_note
 
     labels, values = _read(rewards)
-    options: dict[str, Any] = {} if exploration is None else {"exploration": exploration}
+    given: dict[str, Any] = {"exploration": exploration, "adversary_power": power}
+    options = {name: value for name, value in given.items() if value is not None}
     limits = None if bounds is None else _pair(bounds)
     finder = Identifier(
         list(dict.fromkeys(labels)), delta=delta, epsilon=epsilon, sigma=sigma, bounds=limits, method=method, **options

@@ -12,7 +12,9 @@ from bestarm.cli.output import Format, write_rows
 
 def simulate(
     means: Annotated[str, typer.Option(help="True means, separated by commas.")],
-    method: Annotated[str, typer.Option(help="g-cbai, se-cbai, random, median-se, mean-se or mean-gap.")] = "g-cbai",
+    method: Annotated[
+        str, typer.Option(help="certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap.")
+    ] = "certified",
     epsilon: Annotated[float, typer.Option(help="Probability of contamination, in [0, 0.5).")] = 0.1,
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.1,
     sigma: Annotated[float, typer.Option(help="Standard deviation of a clean reward.")] = 1.0,
@@ -20,7 +22,8 @@ def simulate(
         str | None, typer.Option(help="Contaminated values, one for all arms or one each; else the paper's adversary.")
     ] = None,
     threshold: Annotated[str | None, typer.Option(help="theory or empirical (gap family).")] = None,
-    exploration: Annotated[str | None, typer.Option(help="hoeffding or chernoff.")] = None,
+    exploration: Annotated[str | None, typer.Option(help="hoeffding or chernoff (not certified).")] = None,
+    power: Annotated[str | None, typer.Option(help="prescient or malicious (certified only).")] = None,
     alpha: Annotated[float | None, typer.Option(help="Fraction trimmed off each end.")] = None,
     trials: Annotated[int, typer.Option(help="Number of trials.")] = 1000,
     max_pulls: Annotated[int | None, typer.Option(help="Cap on the pulls of a trial.")] = None,
@@ -37,7 +40,12 @@ def simulate(
     levels = _numbers("means", means)
     adversary = adversaries.Point(_numbers("point", point)) if point else paper_adversary(levels, epsilon, seed)
     bandit = Bandit([Gaussian(mean, sigma) for mean in levels], epsilon, adversary)
-    given: dict[str, Any] = {"threshold": threshold, "exploration": exploration, "alpha": alpha}
+    given: dict[str, Any] = {
+        "threshold": threshold,
+        "exploration": exploration,
+        "alpha": alpha,
+        "adversary_power": power,
+    }
     options = {name: value for name, value in given.items() if value is not None}
     with compile_note():
         trials_run = run(

@@ -35,7 +35,7 @@ def _eliminate(arms: Arms, control: Record, rule: Record, pool: Pool) -> None:
 @inlined_kernel
 def settle(arms: Arms, control: Record, rule: Record, pool: Pool, index: int) -> None:
     """Take note of a reward of an arm: at the end of a round, find out which arms stay."""
-    if arms[index].active == 1 and arms[index].count == control.rounds + 1:
+    if arms[index].active == 1 and arms[index].told == control.rounds + 1:
         control.behind -= 1
     while control.behind == 0 and control.done == 0:
         control.rounds += 1
@@ -47,7 +47,7 @@ def settle(arms: Arms, control: Record, rule: Record, pool: Pool, index: int) ->
                 if control.active == 1:
                     control.done = 1
                     control.best = other
-                if arms[other].count == control.rounds:
+                if arms[other].told == control.rounds:
                     control.behind += 1
 
 
@@ -55,7 +55,7 @@ def settle(arms: Arms, control: Record, rule: Record, pool: Pool, index: int) ->
 def choose(arms: Arms, control: Record) -> int:
     """Return the next arm of the round, lowest index first, when no reward is outstanding."""
     # No arm before the cursor is behind in this round: counts only grow, and a new round resets the cursor.
-    while arms[control.cursor].active == 0 or arms[control.cursor].count > control.rounds:
+    while arms[control.cursor].active == 0 or arms[control.cursor].told > control.rounds:
         control.cursor += 1
     return control.cursor
 
@@ -66,8 +66,8 @@ def choose_ahead(arms: Arms) -> int:
     least = -1
     for index in range(arms.size):
         if arms[index].active == 1:
-            ahead = arms[index].count + arms[index].pending
-            if least < 0 or ahead < arms[least].count + arms[least].pending:
+            ahead = arms[index].told + arms[index].pending
+            if least < 0 or ahead < arms[least].told + arms[least].pending:
                 least = index
     return least
 
@@ -75,7 +75,7 @@ def choose_ahead(arms: Arms) -> int:
 @kernel
 def radius(arms: Arms, rule: Record, index: int) -> float:
     """Return gamma at the arm's own number of pulls; +infinity before it is explored."""
-    pulls = arms[index].count
+    pulls = arms[index].told
     if pulls == 0 or pulls < rule.explored:
         return np.inf
     return elimination_radius(rule, arms.size, pulls)

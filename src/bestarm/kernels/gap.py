@@ -27,18 +27,18 @@ def _needs_exploration(rule: Record, fewest: int, t: int) -> bool:
 @inlined_kernel
 def _count_fewest(arms: Arms, control: Record, index: int) -> None:
     """Keep the smallest number of pulls, after a reward of an arm, in amortised O(1): K steps for every K rewards."""
-    if arms[index].count - 1 == control.fewest:
+    if arms[index].told - 1 == control.fewest:
         control.at_fewest -= 1
         if control.at_fewest == 0:
-            fewest = arms[0].count
+            fewest = arms[0].told
             for other in range(1, arms.size):
-                fewest = min(fewest, arms[other].count)
+                fewest = min(fewest, arms[other].told)
             control.fewest = fewest
             control.first_fewest = 0
             for other in range(arms.size):
-                if arms[other].count == fewest:
+                if arms[other].told == fewest:
                     control.at_fewest += 1
-        while arms[control.first_fewest].count != control.fewest:
+        while arms[control.first_fewest].told != control.fewest:
             control.first_fewest += 1
 
 
@@ -97,9 +97,9 @@ def choose(arms: Arms, control: Record, rule: Record) -> int:
     if rule.uniform == 1:
         return _uniform_arm(rule.seed, control.t, arms.size)
     leader, challenger = control.leader, control.challenger
-    if arms[leader].count == arms[challenger].count:  # so the radii are equal
+    if arms[leader].told == arms[challenger].told:  # so the radii are equal
         return min(leader, challenger)
-    return leader if arms[leader].count < arms[challenger].count else challenger
+    return leader if arms[leader].told < arms[challenger].told else challenger
 
 
 @kernel
@@ -107,13 +107,13 @@ def choose_ahead(arms: Arms, control: Record, rule: Record, pool: Pool) -> int:
     """Choose while rewards are outstanding: counts and radii as if they had come in, estimates as they are."""
     t = control.t + control.pending
     least = 0
-    unknown = arms[0].count == 0
+    unknown = arms[0].told == 0
     for index in range(1, arms.size):
-        if arms[index].count + arms[index].pending < arms[least].count + arms[least].pending:
+        if arms[index].told + arms[index].pending < arms[least].told + arms[least].pending:
             least = index
-        unknown = unknown or arms[index].count == 0
+        unknown = unknown or arms[index].told == 0
     # Arms without any reward have no estimate to go by: spread evenly until they report.
-    if unknown or _needs_exploration(rule, arms[least].count + arms[least].pending, t):
+    if unknown or _needs_exploration(rule, arms[least].told + arms[least].pending, t):
         return least
     if rule.uniform == 1:
         return _uniform_arm(rule.seed, t, arms.size)
@@ -125,13 +125,13 @@ def choose_ahead(arms: Arms, control: Record, rule: Record, pool: Pool) -> int:
     challenger = -1
     reach = -np.inf
     for index in range(arms.size):
-        shrink = np.sqrt(2.0 / (arms[index].count + arms[index].pending))
+        shrink = np.sqrt(2.0 / (arms[index].told + arms[index].pending))
         upper = estimate(arms[index], rule, pool) + rule.scale * shrink * root
         if index != leader and (challenger < 0 or upper > reach):
             challenger = index
             reach = upper
-    leader_pulls = arms[leader].count + arms[leader].pending
-    challenger_pulls = arms[challenger].count + arms[challenger].pending
+    leader_pulls = arms[leader].told + arms[leader].pending
+    challenger_pulls = arms[challenger].told + arms[challenger].pending
     if leader_pulls == challenger_pulls:
         return min(leader, challenger)
     return leader if leader_pulls < challenger_pulls else challenger
@@ -140,7 +140,7 @@ def choose_ahead(arms: Arms, control: Record, rule: Record, pool: Pool) -> int:
 @kernel
 def radius(arms: Arms, control: Record, rule: Record, index: int) -> float:
     """Return beta_i(t, delta) of an arm as things stand; +infinity before it is explored."""
-    pulls = arms[index].count
+    pulls = arms[index].told
     if pulls == 0 or pulls < rule.explored:
         return np.inf
     return rule.scale * np.sqrt(2.0 / pulls) * gap_log_root(rule, control.t)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.kernels.certified import choose as choose_certified
+from bestarm.kernels.certified import settle as settle_certified
+from bestarm.kernels.certified import take
 from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.elimination import choose as choose_elimination
 from bestarm.kernels.elimination import choose_ahead as choose_elimination_ahead
@@ -15,7 +18,7 @@ from bestarm.kernels.gap import choose_ahead as choose_gap_ahead
 from bestarm.kernels.gap import radius as radius_gap
 from bestarm.kernels.gap import settle as settle_gap
 from bestarm.kernels.samples import Pool, Record, recount_calm
-from bestarm.kernels.state import GAP, Rule, State, estimate, record
+from bestarm.kernels.state import CERTIFIED, ELIMINATION, GAP, Rule, State, estimate, record
 
 Arms = NDArray[np.void]
 
@@ -25,12 +28,19 @@ def choose(arms: Arms, control: Record, rule: Record) -> int:
     """Return the arm to pull next, when no reward is outstanding and the method has not stopped."""
     if rule.family == GAP:
         return choose_gap(arms, control, rule)
-    return choose_elimination(arms, control)
+    if rule.family == ELIMINATION:
+        return choose_elimination(arms, control)
+    return choose_certified(arms, control)
 
 
 @inlined_kernel
 def observe(arms: Arms, control: Record, rule: Record, pool: Pool, index: int, reward: float) -> None:
     """Take a reward in; after a decision it is recorded and changes nothing else. The arm must have room."""
+    if rule.family == CERTIFIED:
+        take(arms[index], control, rule, pool, reward)
+        if control.done == 0:
+            settle_certified(arms, control, rule)
+        return
     record(arms[index], control, rule, pool, reward)
     if control.done == 0:
         if rule.family == GAP:
@@ -52,6 +62,8 @@ def ask(state: State, rule: Rule, number: int, indices: NDArray[np.int64]) -> No
             index = choose(arms, control, rule[0])
         elif rule[0].family == GAP:
             index = choose_gap_ahead(arms, control, rule[0], state.samples.pool)
+        elif rule[0].family == CERTIFIED:
+            index = choose_certified(arms, control)
         else:
             index = choose_elimination_ahead(arms)
         indices[place] = index
@@ -66,24 +78,32 @@ def tell(
     """Take rewards in from `begin` on, up to a decision or a lack of room; return where it stopped and if decided."""
     control = state.control[0]
     arms = state.samples.arms
-    was_done = control.done == 1
+    was_done = control.done > 0
     for place in range(begin, indices.size):
         index = indices[place]
         if arms[index].calm == 0 and recount_calm(arms[index]) == 0:
             return place, False
         observe(arms, control, rule[0], state.samples.pool, index, rewards[place])
-        if not was_done and control.done == 1:
+        if not was_done and control.done > 0:
             return place + 1, True
     return indices.size, False
 
 
 @kernel
-def describe(state: State, rule: Rule, estimates: NDArray[np.float64], radii: NDArray[np.float64]) -> None:
-    """Write the estimate of every arm and the half-width of the interval around it."""
+def describe(
+    state: State, rule: Rule, estimates: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> None:
+    """Write the estimate of every arm and the interval around it."""
     arms = state.samples.arms
     for index in range(arms.size):
+        if rule[0].family == CERTIFIED:
+            lower[index], upper[index] = arms[index].lower, arms[index].upper
+            estimates[index] = (lower[index] + upper[index]) / 2.0
+            continue
         estimates[index] = estimate(arms[index], rule[0], state.samples.pool)
         if rule[0].family == GAP:
-            radii[index] = radius_gap(arms, state.control[0], rule[0], index)
+            radius = radius_gap(arms, state.control[0], rule[0], index)
         else:
-            radii[index] = radius_elimination(arms, rule[0], index)
+            radius = radius_elimination(arms, rule[0], index)
+        lower[index] = estimates[index] - radius
+        upper[index] = estimates[index] + radius

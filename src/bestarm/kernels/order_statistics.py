@@ -30,7 +30,7 @@ from bestarm.kernels.piles import (
     pop_reserve,
     push_reserve,
 )
-from bestarm.kernels.samples import DIVIDED, FEW, FIRST_RESERVE, RAW, WINDOW, Pool, Record, pile_size
+from bestarm.kernels.samples import DIVIDED, FEW, FIRST_RESERVE, RAW, STORES, WINDOW, Pool, Record, pile_size
 from bestarm.kernels.selection import select_last
 from bestarm.kernels.sums import add, dwarfs
 
@@ -372,14 +372,78 @@ def _off(arm: Record, w: int, rank: int) -> bool:
 
 
 @kernel
-def kept_mean(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> float:
-    """Return the mean of the rewards kept between the two cuts last set. O(1)."""
+def place_cuts(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
+    """Cut at other ranks without inserting anything; raw rewards are divided."""
     if arm.divided == FEW:
-        total, rest = _range_sum(pool, arm.window[0] + rank_0, arm.window[0] + rank_1)
+        arm.cut[0] = rank_0
+        arm.cut[1] = rank_1
+    elif arm.divided == RAW:
+        divide(arm, pool, rank_0, rank_1)
+    else:
+        _move_cuts(arm, pool, rank_0, rank_1)
+
+
+@kernel
+def _keep_between(
+    arm: Record, pool: Pool, begin: int, end: int, place: int, sign: float, low: float, high: float
+) -> int:
+    """Copy the rewards of a range that lie in [low, high] to the pool from `place` on; return where they end."""
+    for source in range(begin, end):
+        value = sign * pool[source]
+        if low <= value <= high:
+            pool[place] = value
+            place += 1
+            arm.bottom = min(arm.bottom, value)
+            arm.top = max(arm.top, value)
+    return place
+
+
+@kernel
+def drop_outside(arm: Record, pool: Pool, low: float, high: float) -> None:
+    """Remove all rewards outside [low, high]; those that stay are raw then, unless they are few. O(n).
+
+    The bulk of pile 1 must have room for all rewards of the arm.
+    """
+    arm.bottom, arm.top = np.inf, -np.inf
+    if arm.divided == FEW:
+        start = arm.window[0]
+        arm.count = _keep_between(arm, pool, start, start + arm.count, start, 1.0, low, high) - start
+        return
+    start = arm.start[1]
+    place = _keep_between(arm, pool, start, start + arm.held[1], start, 1.0, low, high)
+    if arm.divided == DIVIDED:
+        for store in range(STORES):
+            if store != 1:
+                sign = -1.0 if store >= FIRST_RESERVE and (store - FIRST_RESERVE) & 1 == 1 else 1.0
+                begin = arm.start[store]
+                place = _keep_between(arm, pool, begin, begin + arm.held[store], place, sign, low, high)
+                arm.held[store] = 0
+        for w in range(2):
+            place = _keep_between(arm, pool, arm.window[w], arm.window[w] + arm.width[w], place, 1.0, low, high)
+            arm.width[w] = 0
+        for pile in range(FIRST_RESERVE):
+            arm.total[pile], arm.total_rest[pile] = 0.0, 0.0
+    arm.held[1] = place - start
+    arm.count = arm.held[1]
+    arm.cut[0], arm.cut[1] = 0, arm.count
+    arm.divided = RAW
+
+
+@kernel
+def kept_sum(arm: Record, pool: Pool) -> float:
+    """Return the sum of the rewards between the two cuts last set. O(1)."""
+    if arm.divided == FEW:
+        total, rest = _range_sum(pool, arm.window[0] + arm.cut[0], arm.window[0] + arm.cut[1])
     else:
         total, rest = add(arm.total[1], arm.total_rest[1] + arm.right_rest[0] + arm.left_rest[1], arm.right[0])
         total, rest = add(total, rest, arm.left[1])
-    return (total + rest) / (rank_1 - rank_0)
+    return total + rest
+
+
+@inlined_kernel
+def kept_mean(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> float:
+    """Return the mean of the rewards between the two cuts last set, which were these. O(1)."""
+    return kept_sum(arm, pool) / (rank_1 - rank_0)
 
 
 @kernel

@@ -26,8 +26,9 @@ FIRST_RESERVE = 3
 
 arm_dtype = np.dtype(
     [
-        ("count", "i8"),  # rewards told
+        ("told", "i8"),  # rewards told
         ("pending", "i8"),  # rewards asked for, not yet told
+        ("count", "i8"),  # rewards stored: those told, less what the certified method has dropped
         ("active", "i8"),
         ("stale", "i8"),  # 1: a reward came in since the estimate was computed
         ("estimate", "f8"),
@@ -52,6 +53,20 @@ arm_dtype = np.dtype(
         ("room", "i8", (STORES,)),
         ("batch", "i8", (STORES,)),  # of a reserve: how many rewards it was last filled with
         ("filled", "i8", (STORES,)),  # and at which count of the arm
+        # The rest is the certified method's.
+        ("certified", "i8"),  # 1: stored rewards may have to be gathered in the bulk of pile 1 again
+        ("ready", "i8"),  # 1: the interval below has been computed
+        ("lower", "f8"),
+        ("upper", "f8"),
+        ("spread", "f8"),  # the statistical part of its half-width
+        ("contaminated", "i8"),  # chat(n): at most so many rewards are contaminated
+        ("likelihood", "f8"),  # M_n(chat(n))
+        ("dropped", "i8"),  # contaminated for certain
+        ("bottom", "f8"),  # smallest and largest reward stored
+        ("top", "f8"),
+        ("recheck", "i8"),  # when to look for more to drop
+        ("alarm", "i8"),  # 1: more dropped than chat(n) allows, 2: no mean fits all rewards
+        ("alarmed", "i8"),  # rewards told when that was found
     ]
 )
 
@@ -98,6 +113,8 @@ def pile_size(arm: Record, pile: int) -> int:
 @inlined_kernel
 def _load(arm: Record, pile: int) -> int:
     """Return what a bulk has to hold as things stand: its whole pile, or what it will be given of raw rewards."""
+    if arm.certified == 1 and pile == 1:
+        return arm.count
     if arm.divided != RAW:
         return pile_size(arm, pile)
     if pile == 0:

@@ -15,6 +15,7 @@ from bestarm.kernels.samples import FEW, RAW, Pool, Record, Samples, new_samples
 # Families: which kernel file decides.
 GAP = 0
 ELIMINATION = 1
+CERTIFIED = 2
 
 # Estimators of an arm's mean.
 MEAN = 0
@@ -27,7 +28,7 @@ control_dtype = np.dtype(
     [
         ("t", "i8"),  # rewards told
         ("pending", "i8"),
-        ("done", "i8"),
+        ("done", "i8"),  # 1: an arm was named, 2: none can be
         ("best", "i8"),  # -1 until decided
         ("fewest", "i8"),  # the smallest number of pulls of an arm
         ("at_fewest", "i8"),  # how many arms have it
@@ -56,6 +57,20 @@ rule_dtype = np.dtype(
         ("power", "f8"),  # gap family: the paper's beta, exponent of t
         ("uniform", "i8"),  # gap family: 1 to pull arms at random
         ("seed", "u8"),  # for that
+        # The rest is the certified method's (docs/explanation/certified.md).
+        ("epsilon", "f8"),
+        ("count_limit", "f8"),  # 1/d1
+        ("prior", "f8"),  # a and b of the Beta mixture over the rate of contamination
+        ("prior_rest", "f8"),
+        ("mixing", "f8"),  # r of the normal mixture
+        ("mean_log", "f8"),  # 2 log(1/d2)
+        ("reach_log", "f8"),  # log(pi^2 / (3 d3))
+        ("resolution", "f8"),
+        ("malicious", "i8"),
+        ("bounded", "i8"),
+        ("low", "f8"),
+        ("high", "f8"),
+        ("endless", "i8"),  # 1: renew intervals for ever and never stop
     ]
 )
 Rule = NDArray[np.void]  # of rule_dtype, length 1: the settings of a method for one problem
@@ -84,7 +99,17 @@ def new_state(arms: int, rule: Rule) -> State:
     control = np.zeros(1, control_dtype)
     control["best"] = control["leader"] = control["challenger"] = -1
     control["at_fewest"] = control["behind"] = control["active"] = arms
-    return State(control, new_samples(arms, stored=bool(rule["estimator"][0] != MEAN)))
+    samples = new_samples(arms, stored=bool(rule["estimator"][0] != MEAN))
+    if rule["family"][0] == CERTIFIED:
+        bounded = bool(rule["bounded"][0])
+        samples.arms["certified"] = 1
+        samples.arms["likelihood"] = 1.0
+        samples.arms["lower"] = rule["low"][0] if bounded else -np.inf
+        samples.arms["upper"] = rule["high"][0] if bounded else np.inf
+        samples.arms["spread"] = np.inf
+        samples.arms["bottom"] = np.inf
+        samples.arms["top"] = -np.inf
+    return State(control, samples)
 
 
 @inlined_kernel
@@ -118,6 +143,7 @@ def make_room(state: State, rule: Rule, index: int) -> State:
 def record(arm: Record, control: Record, rule: Record, pool: Pool, reward: float) -> None:
     """Count a reward and keep it, without deciding anything."""
     count = arm.count + 1
+    arm.told += 1
     if rule.estimator == MEAN:
         arm.count = count
         add_to_pile(arm, MEAN_PILE, reward)

@@ -25,7 +25,7 @@ def _run_until_full(state: State, rule: Rule, laws: Laws, rng: np.random.Generat
         index = choose(arms, control, settings)
         if arms[index].calm == 0 and recount_calm(arms[index]) == 0:
             return index
-        reward = pull(laws, rng, index, arms[index].count, control.t)
+        reward = pull(laws, rng, index, arms[index].told, control.t)
         observe(arms, control, settings, pool, index, reward)
     return FINISHED
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from bestarm.checks import checked, one_of
@@ -41,6 +41,8 @@ class Method:
         From a problem and complete options to the settings of the kernel.
     random : bool
         Whether the choice of arms needs random numbers.
+    certifies : bool
+        Whether its intervals hold at every time, so that the same rewards can be judged at another epsilon.
     """
 
     name: str
@@ -49,7 +51,8 @@ class Method:
     promise: str
     options: tuple[Option, ...]
     rule: Callable[[Problem, Mapping[str, Any]], Rule]
-    random: bool = field(default=False)
+    random: bool = False
+    certifies: bool = False
 
     def complete(self, problem: Problem, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all options with their values, or refuse an unknown or wrong one."""
@@ -71,7 +74,9 @@ class Method:
         return values
 
 
-def _choice(name: str, *allowed: str) -> Callable[[Any], str]:
+def choice(name: str, *allowed: str) -> Callable[[Any], str]:
+    """Return a check that a value is one of the names allowed."""
+
     def check(value: Any) -> str:
         one_of(name, value, allowed)
         return str(value)
@@ -95,13 +100,13 @@ EXPLORATION = Option(
     "exploration",
     "hoeffding",
     'pulls of each arm before its estimate counts: "hoeffding" (the paper) or "chernoff" (shorter, same lemma)',
-    _choice("exploration", "hoeffding", "chernoff"),
+    choice("exploration", "hoeffding", "chernoff"),
 )
 THRESHOLD = Option(
     "threshold",
     "theory",
     'radius: "theory" (the theorem\'s) or "empirical" (the experiments\', without a proof)',
-    _choice("threshold", "theory", "empirical"),
+    choice("threshold", "theory", "empirical"),
 )
 POWER = Option("power", 2.0, "exponent of t in the theory radius, above 1", lambda value: checked(power=value)[0])
 SEED = Option("seed", 0, "seed of the random choice of arms", _seed)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bestarm.checks import one_of
-from bestarm.methods import g_cbai, mean_gap, mean_se, median_se, random_sampling, se_cbai
+from bestarm.methods import certified, g_cbai, mean_gap, mean_se, median_se, random_sampling, se_cbai
 from bestarm.methods._base import Method
 
 METHODS: dict[str, Method] = {
-    module.METHOD.name: module.METHOD for module in (g_cbai, se_cbai, random_sampling, median_se, mean_se, mean_gap)
+    module.METHOD.name: module.METHOD
+    for module in (certified, g_cbai, se_cbai, random_sampling, median_se, mean_se, mean_gap)
 }
 
-DEFAULT = "g-cbai"
+DEFAULT = "certified"
 
 
 def get_method(name: str) -> Method:

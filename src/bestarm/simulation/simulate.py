@@ -18,6 +18,7 @@ from bestarm.kernels.state import Rule, State, make_room, new_state
 from bestarm.kernels.trial import run_trial
 from bestarm.methods import get_method
 from bestarm.problem import Problem, pose
+from bestarm.result import STATUSES
 from bestarm.simulation.trials import Trials
 
 _NO_CAP = 2**62
@@ -33,6 +34,7 @@ def simulate(
     seed: int | np.random.SeedSequence | np.random.Generator = 0,
     epsilon: float | None = None,
     sigma: float | None = None,
+    bounds: tuple[float, float] | None = None,
     max_pulls: int | None = None,
     workers: int = 1,
     progress: bool = False,
@@ -54,6 +56,8 @@ def simulate(
         Where all randomness comes from; the children are spawned from it.
     epsilon, sigma : float, optional
         What the method is told; by default the bandit's own.
+    bounds : (float, float), optional
+        Lowest and highest reward, told to the method in place of sigma.
     max_pulls : int >= 1, optional
         Cap on the pulls of a trial. A trial that reaches it is undecided: neither right nor wrong.
     workers : int >= 1
@@ -72,7 +76,7 @@ def simulate(
         raise InputError("bandit", "be a Bandit", bandit, "such as Bandit([Gaussian(1.0), Gaussian(0.0)])")
     count, threads = (int(value) for value in checked(trials=trials, workers=workers))
     cap = _NO_CAP if max_pulls is None else int(checked(max_pulls=max_pulls)[0])
-    problem = _problem(bandit, delta, epsilon, sigma)
+    problem = _problem(bandit, delta, epsilon, sigma, bounds)
     entry = get_method(method)
     complete = entry.complete(problem, options)
     seeds = _root(seed).spawn(count)
@@ -84,6 +88,7 @@ def simulate(
     pulls = np.empty(count, np.int64)
     answers = np.empty(count, np.int64)
     arm_pulls = np.empty((count, problem.size), np.int64)
+    done = np.empty(count, np.int64)
 
     def chunk(first: int) -> int:
         last = min(first + _CHUNK, count)
@@ -93,7 +98,8 @@ def simulate(
             state = run(rule, np.random.default_rng(child), cap)
             pulls[place] = state.control["t"][0]
             answers[place] = state.control["best"][0]
-            arm_pulls[place] = state.samples.arms["count"]
+            arm_pulls[place] = state.samples.arms["told"]
+            done[place] = state.control["done"][0]
         return last - first
 
     chunk(0)  # in this thread: whatever has to be compiled is compiled before others need it
@@ -114,7 +120,7 @@ def simulate(
         "max_pulls": max_pulls,
         "seed": seed if isinstance(seed, int) else None,
     }
-    return Trials(pulls, answers, bandit.is_best(answers), arm_pulls, settings)
+    return Trials(pulls, answers, bandit.is_best(answers), arm_pulls, np.array(STATUSES)[done], settings)
 
 
 def trial_seeds(seed: int | np.random.SeedSequence | np.random.Generator, trials: int) -> list[np.random.SeedSequence]:
@@ -134,16 +140,15 @@ def _root(seed: int | np.random.SeedSequence | np.random.Generator) -> np.random
     return np.random.SeedSequence(int(seed))
 
 
-def _problem(bandit: Bandit, delta: float, epsilon: float | None, sigma: float | None) -> Problem:
-    scale = bandit.sigma if sigma is None else sigma
-    if scale is None:
-        raise InputError(
-            "sigma",
-            "be given",
-            None,
-            "an arm of this bandit is not sub-Gaussian, so it has no scale of its own to go by",
-        )
-    return pose(len(bandit.arms), delta=delta, epsilon=bandit.epsilon if epsilon is None else epsilon, sigma=scale)
+def _problem(
+    bandit: Bandit, delta: float, epsilon: float | None, sigma: float | None, bounds: tuple[float, float] | None
+) -> Problem:
+    rate = bandit.epsilon if epsilon is None else epsilon
+    scale = bandit.sigma if sigma is None and bounds is None else sigma
+    if scale is None and bounds is None:
+        reason = "an arm of this bandit is not sub-Gaussian, so it has no scale of its own to go by"
+        raise InputError("sigma", "be given", None, reason)
+    return pose(len(bandit.arms), delta=delta, epsilon=rate, sigma=scale, bounds=bounds)
 
 
 def method_seed(child: np.random.SeedSequence) -> int:

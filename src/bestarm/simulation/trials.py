@@ -30,6 +30,8 @@ class Trials:
         Whether the arm named has the largest true mean. False where none was named, which is not an error either.
     arm_pulls : array of int, trials x arms
         Rewards of each arm.
+    statuses : array of str
+        "identified", "indistinguishable" (no winner can be named) or "undecided" (cut short by the cap).
     settings : dict
         Method, options, delta, epsilon, sigma, seed, number of arms.
     """
@@ -38,6 +40,7 @@ class Trials:
     answers: NDArray[np.int64]
     correct: NDArray[np.bool_]
     arm_pulls: NDArray[np.int64]
+    statuses: NDArray[np.str_]
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -56,6 +59,16 @@ class Trials:
     def decided(self) -> int:
         """Trials that named an arm."""
         return int((self.answers >= 0).sum())
+
+    @property
+    def undecided(self) -> int:
+        """Trials that reached the cap before they stopped."""
+        return int((self.statuses == "undecided").sum())
+
+    @property
+    def indistinguishable(self) -> int:
+        """Trials that stopped because no winner can be named."""
+        return int((self.statuses == "indistinguishable").sum())
 
     @property
     def wrong(self) -> int:
@@ -85,7 +98,8 @@ class Trials:
             "mean_pulls": self.mean_pulls,
             "standard_error": spread / math.sqrt(len(self)),
             **{f"q{level:02d}": float(value) for level, value in zip((5, 25, 50, 75, 95), quantiles, strict=True)},
-            "undecided": len(self) - self.decided,
+            "undecided": self.undecided,
+            "indistinguishable": self.indistinguishable,
             "wrong": self.wrong,
             "error_rate": self.error_rate,
             "error_low": low,
@@ -93,11 +107,17 @@ class Trials:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a data frame with a row a trial: trial, pulls, answer, correct, pulls_0, pulls_1, ..."""
+        """Return a data frame with a row a trial: trial, pulls, answer, correct, status, pulls_0, pulls_1, ..."""
         import pandas as pd
 
         frame = pd.DataFrame(
-            {"trial": np.arange(len(self)), "pulls": self.pulls, "answer": self.answers, "correct": self.correct}
+            {
+                "trial": np.arange(len(self)),
+                "pulls": self.pulls,
+                "answer": self.answers,
+                "correct": self.correct,
+                "status": self.statuses,
+            }
         )
         columns = [f"pulls_{index}" for index in range(self.arm_pulls.shape[1])]
         return pd.concat([frame, pd.DataFrame(self.arm_pulls, columns=columns)], axis=1)
@@ -124,6 +144,7 @@ class Trials:
             columns["answer"],
             columns["correct"],
             np.column_stack([columns[name] for name in names]),
+            columns["status"].astype(np.str_),
             json.loads((table.schema.metadata or {})[_SETTINGS]),
         )
 
