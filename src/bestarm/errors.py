@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 
@@ -37,7 +38,21 @@ class InputError(ValueError):
         super().__init__(f"{parameter} must {rule}, got {_shown(received)}: {fix}")
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, Any, str]]:
-        return type(self), (self.parameter, self.rule, self.received, self.fix)
+        received = self.received
+        try:
+            pickle.dumps(received)
+        except Exception:  # a function, say; whatever is wrong with it, its repr will do
+            received = _Shown(repr(received))
+        return type(self), (self.parameter, self.rule, received, self.fix)
+
+
+class _Shown(str):
+    """A text that stands for the value it is the repr of."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def _shown(value: Any) -> str:

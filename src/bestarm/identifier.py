@@ -145,7 +145,7 @@ class Identifier:
         if self._log is not None and self._decision.best is not None and self._decision.tolerance is None:
             used = self._log.first(self._decision.pulls)
             self._decision = replace(self._decision, tolerance=tolerance(self._problem, self._options, used))
-        return self._decision
+        return replace(self._decision, options=dict(self._options))  # a caller may change its own copy
 
     def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
         """Return, for each epsilon of a grid, which arms the rewards told so far leave in question.

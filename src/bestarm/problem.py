@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bestarm.checks import checked, number
 from bestarm.errors import InputError
@@ -107,12 +108,18 @@ def checked_reward(problem: Problem, value: object) -> float:
     return reward
 
 
-def checked_rewards(problem: Problem, values: object) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def checked_rewards(problem: Problem, values: object) -> NDArray[np.float64]:
     """Return rewards as an array, or refuse them all for the sake of one."""
-    array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in "fiu":
-        array = np.array([checked_reward(problem, value) for value in np.ravel(np.array(values, dtype=object))])
-    rewards = array.astype(np.float64)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InputError("rewards", "be a flat list of numbers", values, "use tell for a single reward")
+    if not isinstance(values, np.ndarray):
+        items = list(values)
+        if not set(map(type, items)) <= {float}:  # anything else is looked at one by one; floats need not be
+            items = [checked_reward(problem, value) for value in items]
+        values = np.array(items, dtype=np.float64)
+    if values.ndim != 1 or values.dtype.kind not in "fiu":
+        raise InputError("rewards", "be a flat list of numbers", values, "use tell for a single reward")
+    rewards: NDArray[np.float64] = values.astype(np.float64)
     low, high = problem.bounds or (-LARGEST_REWARD, LARGEST_REWARD)
     wrong = np.flatnonzero(~((rewards >= low) & (rewards <= high)))
     if wrong.size:
@@ -131,12 +138,18 @@ def _labels(arms: int | Iterable[Label]) -> tuple[Label, ...]:
         raise InputError("arms", "be at least two", labels, "among fewer arms there is nothing to identify")
     seen: set[Label] = set()
     for label in labels:
-        if not isinstance(label, Hashable):
-            raise InputError("arms", "be labels that can be looked up (hashable)", label, "use strings or numbers")
-        if label in seen:
+        try:
+            again = label in seen
+        except TypeError:
+            raise InputError(
+                "arms", "be labels that can be looked up (hashable)", label, "use strings or numbers"
+            ) from None
+        if again:
             raise InputError(
                 "arms", "be all different", label, "the same label stands there twice; rename one of the two"
             )
+        if label != label:
+            raise InputError("arms", "be equal to themselves", label, "use another label")
         seen.add(label)
     return labels
 

@@ -59,9 +59,10 @@ class CustomArm(Arm):
             raise InputError(
                 "draw", "be a function of a numpy.random.Generator", draw, "such as lambda rng: rng.normal(2, 1)"
             )
+        unknown = isinstance(mean, float) and math.isnan(mean)
         object.__setattr__(self, "draw", draw)
-        object.__setattr__(self, "mean", float(mean))
-        object.__setattr__(self, "sigma", sigma)
+        object.__setattr__(self, "mean", math.nan if unknown else _finite(mean=mean))
+        object.__setattr__(self, "sigma", None if sigma is None else _positive(sigma=sigma))
 
 
 def Gaussian(mean: float, sigma: float = 1.0) -> CompiledArm:  # noqa: N802 - laws read like classes
@@ -103,7 +104,7 @@ def LogNormal(mu: float, sigma: float) -> CompiledArm:  # noqa: N802
     4.4817
     """
     mu, sigma = _finite(mu=mu), _positive(sigma=sigma)
-    if not mu + sigma * 40.0 < math.log(1e290):
+    if not mu + sigma * max(40.0, sigma / 2.0) < math.log(1e290):  # no draw in practice, nor the mean, is larger
         raise InputError("sigma", "be small enough that rewards stay below 1e290", sigma, "use a smaller sigma or mu")
     return CompiledArm(math.exp(mu + sigma**2 / 2.0), None, draws.LOG_NORMAL, (mu, sigma, 0.0))
 
@@ -125,7 +126,7 @@ def StudentT(df: float, mean: float = 0.0, scale: float = 1.0) -> CompiledArm:  
 def Empirical(values: ArrayLike) -> CompiledArm:  # noqa: N802
     """Rewards drawn with replacement from the given values, such as a recorded data set."""
     array = numbers(values)
-    if array.size == 0:
+    if not _usable(array):
         raise InputError("values", "be a flat list of finite numbers, at least one", values, "clean the data first")
     return _discrete(array, np.full(array.size, 1.0 / array.size))
 
@@ -137,7 +138,7 @@ def Discrete(values: ArrayLike, probabilities: ArrayLike) -> CompiledArm:  # noq
     1.7
     """
     array, weights = numbers(values), numbers(probabilities)
-    if array.size == 0:
+    if not _usable(array):
         raise InputError("values", "be a flat list of finite numbers, at least one", values, "one for each probability")
     if weights.size != array.size or (weights < 0.0).any() or abs(weights.sum() - 1.0) > 1e-9:
         raise InputError(
@@ -154,6 +155,10 @@ def _discrete(values: NDArray[np.float64], probabilities: NDArray[np.float64]) -
     return CompiledArm(
         mean, scale, draws.DISCRETE, values=tuple(distinct.tolist()), probabilities=tuple(weights.tolist())
     )
+
+
+def _usable(values: NDArray[np.float64]) -> bool:
+    return values.size > 0 and bool(np.abs(values).max() <= 1e290)
 
 
 def as_arm(arm: Any) -> Arm:

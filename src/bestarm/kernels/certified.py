@@ -3,7 +3,7 @@
 The mathematics, with proofs, is in docs/explanation/certified.md; section numbers below are its. Of n rewards of an arm
 c = chat(n) at most are contaminated:
 
-- the mean is at most w below that of the n - c smallest, and at most w above that of the n - c largest, of those stored;
+- the mean is at most w below that of the n - c smallest stored ones, and at most w above that of the n - c largest;
 - a reward further than rad(n) from every possible mean is contaminated for certain, and dropped for good.
 """
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from bestarm.checks import checked, one_of
 from bestarm.errors import InputError
 from bestarm.kernels.radii import EMPIRICAL, THEORY, chernoff_pulls, gap_log_constant, hoeffding_pulls
@@ -85,8 +87,8 @@ def choice(name: str, *allowed: str) -> Callable[[Any], str]:
 
 
 def _seed(value: Any) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64:
-        return value  # past 2^53 a float would round it
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < 2**64:
+        return int(value)  # past 2^53 a float would round it
     return int(checked(seed=value)[0])
 
 

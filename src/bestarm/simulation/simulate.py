@@ -117,8 +117,8 @@ def simulate(
         "epsilon": problem.epsilon,
         "sigma": problem.sigma,
         "arms": problem.size,
-        "max_pulls": max_pulls,
-        "seed": seed if isinstance(seed, int) else None,
+        "max_pulls": None if max_pulls is None else cap,
+        "seed": int(seed) if isinstance(seed, int | np.integer) else None,
     }
     return Trials(pulls, answers, bandit.is_best(answers), arm_pulls, np.array(STATUSES)[done], settings)
 
