@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from types import FunctionType, SimpleNamespace
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
 from bestarm.kernels import heaps, order_statistics, piles, samples, selection, sums
-from bestarm.kernels.compile import allocating_kernel
+from bestarm.kernels.compile import allocating_kernel, kernel
 from bestarm.kernels.order_statistics import (
     MARGIN,
     divide,
+    drop_outside,
     insert,
+    insert_raw,
     kept_mean,
     lower_tail_sum,
+    make_raw,
     order_statistic,
     upper_tail_sum,
 )
-from bestarm.kernels.samples import FIRST_RESERVE, STORES, WINDOW, Samples, new_samples, recount_calm, with_room
+from bestarm.kernels.samples import (
+    DIVIDED,
+    FEW,
+    FIRST_RESERVE,
+    RAW,
+    STORES,
+    WINDOW,
+    Samples,
+    new_samples,
+    recount_calm,
+    with_room,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,11 +51,11 @@ READS = 3 + 4 * MARGIN
 
 @allocating_kernel
 def make_room(samples: Samples, index: int) -> Samples:
-    """As `state.make_room`; an arm that is not divided yet has the ranks last cut at in place of its cuts."""
+    """As `state.make_room`."""
     samples = with_room(samples, index)
     arm = samples.arms[index]
-    if arm.divided == 0:
-        divide(arm, samples.pool, arm.cut[0], arm.cut[1])
+    if arm.divided == FEW:
+        make_raw(arm, samples.pool)
         recount_calm(arm)
     return samples
 
@@ -51,14 +65,19 @@ def feed(samples: Samples, index: int, values: Floats, cuts_0: Ints, cuts_1: Int
     """Insert values one by one; after each of the last `len(reads)`, read all there is to read."""
     unread = values.size - reads.shape[0]
     for step in range(values.size):
-        if samples.arms[index].calm == 0:
-            samples = make_room(samples, index)
         arm = samples.arms[index]
+        while arm.calm == 0 and recount_calm(arm) == 0:
+            samples = make_room(samples, index)
         pool = samples.pool
         rank_0, rank_1 = cuts_0[step], cuts_1[step]
-        insert(arm, pool, values[step], rank_0, rank_1)
+        if arm.divided == RAW:
+            insert_raw(arm, pool, values[step], rank_0, rank_1)
+        else:
+            insert(arm, pool, values[step], rank_0, rank_1)
         if step < unread:
             continue
+        if arm.divided == RAW:
+            divide(arm, pool, rank_0, rank_1)
         row = reads[step - unread]
         row[LOWER] = lower_tail_sum(arm, pool)
         if rank_1 > 0:
@@ -81,7 +100,9 @@ def trimming_cuts(alpha: float, count: int, start: int = 0) -> tuple[Ints, Ints]
     return trimmed, sizes - trimmed
 
 
-NO_READS = np.empty((0, READS))
+@kernel
+def _drop(samples: Samples, index: int, low: float, high: float) -> None:
+    drop_outside(samples.arms[index], samples.pool, low, high)
 
 
 class Compiled:
@@ -94,14 +115,19 @@ class Compiled:
         """Return a copy of an arm's record."""
         return _plain_record(self.samples.arms[index])
 
-    def insert(self, value: float, rank_0: int, rank_1: int, index: int = 0) -> None:
+    def insert(self, value: float, rank_0: int, rank_1: int, index: int = 0, *, ask: bool = True) -> Floats:
+        """Insert a reward and return what `feed` reads, if asked to; if never asked, rewards are left raw."""
+        reads = np.full((int(ask), READS), np.nan)
         ranks = np.array([rank_0]), np.array([rank_1])
-        self.samples = feed(self.samples, index, np.array([value]), *ranks, NO_READS)
+        self.samples = feed(self.samples, index, np.array([value]), *ranks, reads)
+        return reads.ravel()
+
+    def drop_outside(self, low: float, high: float, index: int = 0) -> None:
+        _drop(self.samples, index, low, high)
 
     def ask_for_room(self, index: int = 0) -> None:
         """Have the next insert count the room that is left, however many were said to be safe."""
-        if self.samples.arms["divided"][index] == 1:
-            self.samples.arms["calm"][index] = 0
+        self.samples.arms["calm"][index] = 0
 
 
 def _plain_record(row: Any) -> SimpleNamespace:
@@ -146,6 +172,8 @@ def _plain_kernels(select_last: Callable[[Callable[..., None]], Callable[..., No
                 source = value.py_func
                 plain: Callable[..., Any] = FunctionType(source.__code__, spaces[source.__module__], name)
                 found[name] = space[name] = select_last(plain) if name == "select_last" else plain
+            elif isinstance(value, np.integer):
+                space[name] = int(value)
     return found
 
 
@@ -173,7 +201,11 @@ class Interpreted:
     @property
     def touches(self) -> int:
         """Reads and writes of rewards so far, those of moves to larger pools included."""
-        return self._touched_before + int(cast(Any, self.samples.pool).touches)
+        return self._touched_before + self.pool.touches
+
+    @property
+    def pool(self) -> CountedPool:
+        return cast(CountedPool, self.samples.pool)
 
     def arm(self, index: int = 0) -> SimpleNamespace:
         """Return an arm's record itself."""
@@ -181,30 +213,155 @@ class Interpreted:
 
     def insert(self, value: float, rank_0: int, rank_1: int, index: int = 0) -> None:
         arm = self.arm(index)
-        if arm.calm == 0:
+        while arm.calm == 0 and self.kernels["recount_calm"](arm) == 0:
             moved = self.kernels["with_room"](self.samples, index)
             if moved.pool is not self.samples.pool:
                 self._touched_before = self.touches + int(moved.used[0])
                 moved = moved._replace(pool=CountedPool(moved.pool.tolist()))
             self.samples = moved
-            if arm.divided == 0:
-                self.kernels["divide"](arm, moved.pool, *arm.cut)
+            if arm.divided == FEW:
+                self.kernels["make_raw"](arm, moved.pool)
                 self.kernels["recount_calm"](arm)
-        self.kernels["insert"](arm, self.samples.pool, value, rank_0, rank_1)
+        if arm.divided == RAW:
+            self.kernels["insert_raw"](arm, self.samples.pool, value, rank_0, rank_1)
+            self.kernels["divide"](arm, self.samples.pool, rank_0, rank_1)
+        else:
+            self.kernels["insert"](arm, self.samples.pool, value, rank_0, rank_1)
+
+    def read(self, kernel: str, *arguments: int) -> float:
+        """Return what one of the reading kernels says of the first arm."""
+        return float(self.kernels[kernel](self.arm(), self.samples.pool, *arguments))
+
+
+# ---------------------------------------------------------------- streams
+
+Stream = Callable[[np.random.Generator, int, float], Floats]
+
+
+def _trimmed_outliers(rng: np.random.Generator, count: int, alpha: float, *, early: bool) -> Floats:
+    """Normal rewards, and 1e280 whenever one more is trimmed: all outliers are, always, or all but one if `early`."""
+    values = rng.standard_normal(count)
+    trimmed = np.floor(alpha * np.arange(count + 1)).astype(np.int64)
+    steps = np.flatnonzero(np.diff(trimmed))  # those before which one less was trimmed: never two in a row
+    values[np.minimum(steps + 1, count - 1)] = -1e280
+    values[np.maximum(steps - int(early), 0)] = 1e280
+    return values
+
+
+def _organ_pipe(count: int) -> Floats:
+    steps = np.arange(count)
+    return 0.1 * np.minimum(steps, count - steps)
+
+
+def _alternating(count: int) -> Floats:
+    return np.where(np.arange(count) % 2 == 0, 1.0, -1.0)
+
+
+def _signed_magnitudes(rng: np.random.Generator, count: int, decades: float) -> Floats:
+    return np.asarray(rng.choice([-1.0, 1.0], count) * 10.0 ** rng.uniform(-decades, decades, count))
+
+
+# Values that are not sums of a few powers of two (0.1, 0.3), so that adding them up has to round.
+STREAMS: dict[str, Stream] = {
+    "normal": lambda rng, count, alpha: rng.standard_normal(count),
+    "sorted": lambda rng, count, alpha: np.sort(rng.standard_normal(count)),
+    "reversed": lambda rng, count, alpha: np.sort(rng.standard_normal(count))[::-1].copy(),
+    "constant": lambda rng, count, alpha: np.full(count, 0.1),
+    "bernoulli": lambda rng, count, alpha: np.where(rng.random(count) < 0.5, 1.0, 0.0),
+    "rare bernoulli": lambda rng, count, alpha: np.where(rng.random(count) < 0.02, 0.1, 0.0),
+    "low atom at the cut": lambda rng, count, alpha: np.where(rng.random(count) < alpha, -0.1, 0.3),
+    "high atom at the cut": lambda rng, count, alpha: np.where(rng.random(count) < alpha, 0.3, 0.0),
+    "three-valued": lambda rng, count, alpha: rng.choice([-0.3, 0.1, 2.7], count, p=[0.3, 0.4, 0.3]),
+    "magnitudes": lambda rng, count, alpha: _signed_magnitudes(rng, count, 30.0),
+    "outliers": lambda rng, count, alpha: _trimmed_outliers(rng, count, alpha, early=False),
+    "early outliers": lambda rng, count, alpha: _trimmed_outliers(rng, count, alpha, early=True),
+    "sawtooth": lambda rng, count, alpha: 0.1 * (np.arange(float(count)) % 97.0),
+    "drifting": lambda rng, count, alpha: 0.01 * np.arange(count) + rng.standard_normal(count),
+    "shifted": lambda rng, count, alpha: rng.standard_normal(count) + 3.0 * (np.arange(count) >= count // 3),
+    "organ pipe": lambda rng, count, alpha: _organ_pipe(count),
+    "outward": lambda rng, count, alpha: 0.1 * np.arange(count) * _alternating(count),
+    "inward": lambda rng, count, alpha: _alternating(count) / np.arange(1.0, count + 1.0),
+}
+
+# Streams in which rewards leave a sum that all remaining ones together are nothing against, suddenly or bit by bit.
+VANISHING: dict[str, Stream] = {
+    "sorted magnitudes": lambda rng, count, alpha: np.sort(_signed_magnitudes(rng, count, 30.0)),
+    "rising to zero": lambda rng, count, alpha: -(2.0 ** -np.linspace(-300.0, 300.0, count)),
+    "falling to zero": lambda rng, count, alpha: 2.0 ** -np.linspace(-300.0, 300.0, count),
+    "steps of 2^30": lambda rng, count, alpha: np.sort(-rng.random(count) * 2.0 ** (30.0 * rng.integers(-9, 9, count))),
+    "dying out": lambda rng, count, alpha: rng.standard_normal(count) * np.exp(-0.03 * np.arange(count)),
+    "zeros in between": lambda rng, count, alpha: np.sort(
+        np.concatenate([-1e30 * rng.random(count // 4), np.zeros(40), 1e-5 * rng.random(count - count // 4 - 40)])
+    ),
+}
+
+
+def stream_of(name: str, count: int, alpha: float) -> Floats:
+    seed = sorted(STREAMS | VANISHING).index(name)
+    values = (STREAMS | VANISHING)[name](np.random.default_rng([seed, count]), count, alpha)
+    return np.asarray(values, dtype=np.float64)
+
+
+# ---------------------------------------------------------------- adversaries
+
+Adversary = Callable[[SimpleNamespace, CountedPool, int], float]
+
+
+def oblivious(name: str, count: int, alpha: float) -> Adversary:
+    values = stream_of(name, count, alpha).tolist()
+    return lambda arm, pool, step: values[step]
+
+
+def drain_the_dearest(arm: SimpleNamespace, pool: CountedPool, step: int) -> float:
+    """Starve the reserve that is the smallest for its bulk: to fill it again costs most for a reward."""
+    if arm.divided != DIVIDED:
+        return float(step if step % 2 else -step)
+    dearest = max(
+        range(FIRST_RESERVE, STORES),
+        key=lambda place: arm.held[(place - FIRST_RESERVE + 1) // 2] / (arm.held[place] + 1),
+    )
+    # Rewards below all others let both cuts sink in the sorted order, those above all others let both rise.
+    return -1.0 - step if (dearest - FIRST_RESERVE) % 2 == 0 else 1.0 + step
+
+
+class SwellAndDrain:
+    """Push rewards into one reserve until it gives itself up to the bulk, then starve it, and so on."""
+
+    def __init__(self, reserve: int) -> None:
+        self.reserve = reserve
+        self.swelling = True
+        self.size = 0
+
+    def __call__(self, arm: SimpleNamespace, pool: CountedPool, step: int) -> float:
+        if arm.divided != DIVIDED:
+            return float(step if step % 2 else -step)
+        size = arm.held[FIRST_RESERVE + self.reserve]
+        if size < self.size - 5 if self.swelling else size > self.size + 5:
+            self.swelling = not self.swelling
+        self.size = size
+        w, above = divmod(self.reserve, 2)
+        if self.swelling and arm.width[w] > 0:
+            edge = list.__getitem__(pool, arm.window[w] + (arm.width[w] - 1 if above else 0))
+            between = (edge + arm.fence[self.reserve]) / 2.0
+            if min(edge, arm.fence[self.reserve]) < between < max(edge, arm.fence[self.reserve]):
+                return float(between)
+        return 1.0 + step if above else -1.0 - step
 
 
 # ---------------------------------------------------------------- invariants
 
 
-def sum_error(got: float, members: Sequence[float]) -> float:
-    """Return how far a sum of members in sorted order is off, in units of what is allowed.
+def assert_sum(got: float, members: Sequence[float], divisor: int = 1) -> None:
+    """Assert a sum of members in sorted order, or its quotient by a whole number.
 
-    Allowed is one unit in the last place, or in case of cancellation 2^-60 of the largest member: a pair of doubles has
-    106 bits, less the 40 that the removal of a larger member may cost (`sums.dwarfs`).
+    It may be off by one unit in the last place, or in case of cancellation by 2^-60 of the largest member: a pair of
+    doubles has 106 bits, less the 40 that the removal of a larger member may cost (`sums.dwarfs`).
     """
-    want = math.fsum(members)
-    largest = max(abs(members[0]), abs(members[-1])) if members else 0.0
-    return abs(got - want) / max(math.ulp(want), 2.0**-60 * largest)
+    total = math.fsum(members)
+    want = total / divisor
+    if got != want:
+        slack = max(math.ulp(total), 2.0**-60 * max(abs(members[0]), abs(members[-1]))) if members else 0.0
+        assert abs(got - want) <= slack / divisor + (math.ulp(want) if divisor > 1 else 0.0)
 
 
 def check(store: Compiled | Interpreted, index: int, inserted: Sequence[float], rank_0: int, rank_1: int) -> None:
@@ -215,7 +372,7 @@ def check(store: Compiled | Interpreted, index: int, inserted: Sequence[float], 
         return [float(value) for value in pool[start : start + size]]
 
     assert arm.count == len(inserted)
-    if arm.divided == 0:
+    if arm.divided == FEW:
         assert arm.count <= WINDOW
         assert stored(arm.window[0], arm.count) == sorted(inserted)
         assert arm.cut == [rank_0, rank_1]
@@ -232,6 +389,12 @@ def check(store: Compiled | Interpreted, index: int, inserted: Sequence[float], 
     assert rooms[-1][1] <= store.samples.used[0] <= store.samples.pool.size
     assert all(held <= room for held, room in zip(arm.held, arm.room, strict=True))
     assert all(width < WINDOW for width in arm.width)
+
+    if arm.divided == RAW:
+        assert sorted(stored(arm.start[1], arm.count)) == sorted(inserted)
+        assert arm.held == [0, arm.count, 0, 0, 0, 0, 0]
+        assert arm.cut == [rank_0, rank_1]
+        return
 
     # Heaps with the reward next to the window on top; the two above their window are stored with the sign changed.
     bulks = [stored(arm.start[pile], arm.held[pile]) for pile in range(FIRST_RESERVE)]
@@ -269,7 +432,7 @@ def check(store: Compiled | Interpreted, index: int, inserted: Sequence[float], 
 
     # Each pile and each half of a window carries its sum.
     for pile in range(3):
-        assert sum_error(arm.total[pile] + arm.total_rest[pile], kept_apart[pile]) <= 1.0
+        assert_sum(arm.total[pile] + arm.total_rest[pile], kept_apart[pile])
     for w in range(2):
-        assert sum_error(arm.left[w] + arm.left_rest[w], windows[w][: arm.cut[w]]) <= 1.0
-        assert sum_error(arm.right[w] + arm.right_rest[w], windows[w][arm.cut[w] :]) <= 1.0
+        assert_sum(arm.left[w] + arm.left_rest[w], windows[w][: arm.cut[w]])
+        assert_sum(arm.right[w] + arm.right_rest[w], windows[w][arm.cut[w] :])

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from naive_certified import CertifiedTrajectory, run_certified
 from scipy.stats import binom
-from streams import Arms
 
 import bestarm as ba
 from bestarm.problem import pose
 from bestarm.robustness import Log, fold
+from naive_certified import CertifiedTrajectory, run_certified
+from streams import Arms
 
 WIDE = [2.5, 1.5, 1.0, 0.6]
 CLOSE = [2.5, 2.3, 2.0, 0.6]
@@ -30,7 +30,7 @@ def compiled_run(pull: Any, size: int, cap: int, **settings: Any) -> CertifiedTr
     arms = finder._state.samples.arms
     return CertifiedTrajectory(
         arms=pulled,
-        status=result.status,
+        status=result.status,  # type: ignore[arg-type]
         answer=result.best if isinstance(result.best, int) else -1,
         candidates=[label for label in result.candidates if isinstance(label, int)],
         pulls=len(pulled),
@@ -120,6 +120,21 @@ def test_pulls_and_errors_on_the_wide_instance(attack: str, epsilon: float) -> N
     assert trials.mean_pulls <= MARKS[attack, epsilon]
     assert binom.sf(trials.wrong - 1, 1000, 0.1) > 1e-3
     assert trials.decided == 1000
+
+
+@pytest.mark.parametrize("law", ["clicks", "ratings"])
+def test_bounds_are_worth_more_than_the_sigma_they_imply(law: str) -> None:
+    if law == "clicks":
+        arms, bounds = [ba.Bernoulli(0.12), ba.Bernoulli(0.05)], (0.0, 1.0)
+    else:
+        arms = [ba.Discrete([1, 2, 3], [0.7, 0.2, 0.1]), ba.Discrete([1, 2, 3], [0.9, 0.08, 0.02])]
+        bounds = (1.0, 3.0)
+    rated = ba.Bandit(arms, 0.01, ba.adversaries.Point(bounds[0]))
+    tight = ba.simulate(rated, "certified", delta=0.1, bounds=bounds, trials=40, seed=1, resolution=0.01)
+    loose = ba.simulate(rated, "certified", delta=0.1, trials=40, seed=1, resolution=0.01, sigma=half)
+    assert tight.wrong == 0
+    assert tight.decided == 40
+    assert tight.mean_pulls < 0.7 * loose.mean_pulls
 
 
 def test_no_winner_is_named_where_none_can_be() -> None:

@@ -65,6 +65,7 @@ def test_identify_says_so_with_exit_code_3_when_undecided() -> None:
         (("simulate", "--means", "1,x"), "means must be numbers separated by commas, got '1,x'"),
         (("simulate", "--means", "1,0", "--epsilon", "0.6"), "epsilon must be in [0, 0.5), got 0.6"),
         (("simulate", "--means", "1,0", "--method", "magic"), "method must be one of certified, g-cbai"),
+        (("plan", "--means", "1,0", "--epsilon", "0.1"), "sigma must be given, or bounds"),
         (("identify", "nowhere.csv", "--epsilon", "0.1"), "rewards must be a file that can be read"),
         (("identify", "-", "--epsilon", "0.1", "--sigma", "1"), "rewards must have columns arm and reward"),
     ],

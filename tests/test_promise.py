@@ -52,7 +52,7 @@ def test_a_one_sided_adversary_breaks_the_paper_at_half_epsilon(name: str) -> No
     """Known failure (notes 4b): a gap of 1.5 sigma, alpha = epsilon / 2: wrong nearly always, with the full T."""
     adversary = ba.adversaries.Point([-1000.0, 1000.0, 1000.0])
     bandit = gaussian([2.5, 1.0, 0.6], adversary)
-    options = {"threshold": "empirical"} if "empirical" in name else {}
+    options: dict[str, Any] = {"threshold": "empirical"} if "empirical" in name else {}
     trials = ba.simulate(bandit, name.split(",")[0], delta=0.1, trials=200, seed=1, **options)
     assert trials.decided == 200
     assert trials.error_rate > 0.95

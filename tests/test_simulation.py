@@ -130,6 +130,10 @@ def test_the_number_of_workers_changes_nothing(method: str) -> None:
     assert_equal(one, three)
     assert one.settings == two.settings == three.settings
     assert_equal(one, simulated(method, trials=60))
+    seeds = trial_seeds(5, 60)
+    for place in (0, 24, 25, 59):
+        finder = by_hand(method, BANDIT, seeds[place], epsilon=0.1, sigma=1.0)
+        assert [row.pulls for row in finder.estimates] == one.arm_pulls[place].tolist()
     few = simulated(method, trials=26, workers=2)  # and fewer trials are the first of more
     assert few.pulls.tolist() == one.pulls[:26].tolist()
     assert few.arm_pulls.tolist() == one.arm_pulls[:26].tolist()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bestarm import theory as theory
+    from bestarm.attack import attack_table as attack_table
+    from bestarm.attack import draw_attack_table as draw_attack_table
     from bestarm.bandits import Arm as Arm
     from bestarm.bandits import Bandit as Bandit
     from bestarm.bandits import Bernoulli as Bernoulli
@@ -20,13 +22,17 @@ if TYPE_CHECKING:
     from bestarm.bandits import StudentT as StudentT
     from bestarm.bandits import Uniform as Uniform
     from bestarm.bandits import adversaries as adversaries
+    from bestarm.bandits import attacks as attacks
     from bestarm.bandits import paper_adversary as paper_adversary
     from bestarm.errors import InputError as InputError
     from bestarm.identifier import Identifier as Identifier
     from bestarm.identifier import identify as identify
     from bestarm.methods import METHODS as METHODS
+    from bestarm.planning import Plan as Plan
+    from bestarm.planning import plan as plan
     from bestarm.result import ArmRow as ArmRow
     from bestarm.result import Result as Result
+    from bestarm.robustness import Sensitivity as Sensitivity
     from bestarm.simulation import Trials as Trials
     from bestarm.simulation import simulate as simulate
 
@@ -34,14 +40,17 @@ __version__ = "0.1.0"
 
 # Loaded when first used: `import bestarm` and `bestarm --help` must not wait for the compiler.
 _HOMES = {
+    "bestarm.attack": "attack_table draw_attack_table",
     "bestarm.bandits": (
         "Arm Bandit Bernoulli Beta CustomArm Discrete Empirical Exponential Gaussian LogNormal StudentT Uniform "
-        "adversaries paper_adversary"
+        "adversaries attacks paper_adversary"
     ),
     "bestarm.errors": "InputError",
     "bestarm.identifier": "Identifier identify",
     "bestarm.methods": "METHODS",
+    "bestarm.planning": "Plan plan",
     "bestarm.result": "ArmRow Result",
+    "bestarm.robustness": "Sensitivity",
     "bestarm.simulation": "Trials simulate",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -1,6 +1,6 @@
 """Bandits to simulate: arms, adversaries, and both together."""
 
-from bestarm.bandits import adversaries
+from bestarm.bandits import adversaries, attacks
 from bestarm.bandits.adversaries import Adversary, paper_adversary
 from bestarm.bandits.arms import (
     Arm,
@@ -15,9 +15,11 @@ from bestarm.bandits.arms import (
     StudentT,
     Uniform,
 )
+from bestarm.bandits.attacks import ATTACKS
 from bestarm.bandits.bandit import Bandit, Stream
 
 __all__ = [
+    "ATTACKS",
     "Adversary",
     "Arm",
     "Bandit",
@@ -33,5 +35,6 @@ __all__ = [
     "StudentT",
     "Uniform",
     "adversaries",
+    "attacks",
     "paper_adversary",
 ]

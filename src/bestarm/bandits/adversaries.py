@@ -1,33 +1,42 @@
-"""Adversaries of the oblivious model: what stands in for a reward when the coin says so.
+"""Adversaries: what stands in for a reward, and for which rewards.
 
 An adversary is a list of pieces, each a law Q_i for every arm and the pull from which on it is in force; most have one.
+A fair coin picks the rewards that are replaced, unless `Selective` lets the adversary look before it picks.
+
+ABM19: Altschuler, Brunel and Malek, "Best arm identification for contaminated bandits", JMLR 20, 2019.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bestarm.checks import checked, number, numbers
+from bestarm.bandits.arms import Arm, CompiledArm
+from bestarm.checks import checked, number, numbers, one_of
 from bestarm.errors import InputError
 from bestarm.kernels import draws
 
 Draw = Callable[[np.random.Generator, int, int, float], float]
 
 
+TAILS = {"top": draws.TOP, "bottom": draws.BOTTOM, "fair": draws.FAIR}
+
+
 @dataclass(frozen=True)
 class Piece:
-    """One law an arm: a kind, two parameters each (of one for all arms, or one for each), and its first pull."""
+    """One law an arm: a kind, two parameters each (of one for all arms, or one for each), its first pull and coin."""
 
     kind: int
     a: tuple[float, ...]
     b: tuple[float, ...]
     begin: int = 0
+    tails: tuple[int, ...] = (draws.FAIR,)
 
 
 @dataclass(frozen=True)
@@ -37,17 +46,39 @@ class Adversary:
     pieces: tuple[Piece, ...]
     own_count: bool = False
 
-    def table(self, arms: int) -> NDArray[np.void]:
-        """Return the laws for a number of arms as the kernels want them, piece by piece."""
-        rows = np.zeros((len(self.pieces), arms), draws.attack_dtype)
+    @property
+    def chooses(self) -> bool:
+        """Whether the coin of some arm looks at the reward."""
+        return any(tail != draws.FAIR for piece in self.pieces for tail in piece.tails)
+
+    @property
+    def power(self) -> str:
+        """What the adversary uses (ABM19): "oblivious", "prescient" (true rewards) or "malicious" (and a biased coin).
+
+        `Shift`, `Drift` and `Reflect` look at the reward that they replace. That one is seen by nobody else, so an
+        oblivious adversary could draw from the same law: what holds against such adversaries holds against these.
+        """
+        if self.chooses:
+            return "malicious"
+        return "prescient" if any(piece.kind >= draws.SHIFT for piece in self.pieces) else "oblivious"
+
+    def table(self, arms: Sequence[Arm], epsilon: float) -> NDArray[np.void]:
+        """Return the laws for some arms as the kernels want them, piece by piece, with coins of the rate epsilon."""
+        rows = np.zeros((len(self.pieces), len(arms)), draws.attack_dtype)
+        rows["own_count"], rows["chance"] = self.own_count, epsilon if self.chooses else 1.0
         for row, piece in zip(rows, self.pieces, strict=True):
-            for name, values in (("a", piece.a), ("b", piece.b)):
-                if len(values) not in (1, arms):
+            for name, values in (("a", piece.a), ("b", piece.b), ("tail", piece.tails)):
+                if len(values) not in (1, len(arms)):
                     raise InputError(
-                        "adversary", f"have one value for all or one for each of {arms} arms", values, "count them"
+                        "adversary", f"have one value for all or one for each of {len(arms)} arms", values, "count them"
                     )
                 row[name] = values
-            row["kind"], row["begin"], row["own_count"] = piece.kind, piece.begin, self.own_count
+            row["kind"], row["begin"] = piece.kind, piece.begin
+            if piece.kind == draws.IMPERSONATE:
+                _check_targets(piece.a, arms)
+            for law, arm in zip(row, arms, strict=True):
+                if law["tail"] != draws.FAIR:
+                    law["threshold"], law["chance"] = tail_cut(arm, epsilon, int(law["tail"]))
         return rows.ravel()
 
 
@@ -85,6 +116,65 @@ def Shift(amounts: ArrayLike) -> Adversary:  # noqa: N802
     return _one(draws.SHIFT, _values("amounts", amounts))
 
 
+def Drift(rates: ArrayLike, limit: float) -> Adversary:  # noqa: N802
+    """A contaminated reward is the true one, moved by rate * (pulls so far of the arm), by `limit` >= 0 at most.
+
+    One rate for all arms or for each; a negative one moves rewards down.
+
+    >>> Drift([-0.01, 0.01], limit=3.0).power
+    'prescient'
+    """
+    return _one(draws.DRIFT, _values("rates", rates), _spread("limit", limit))
+
+
+def Reflect(points: ArrayLike) -> Adversary:  # noqa: N802
+    """A contaminated reward is the mirror image 2 m - X of the true one X at a point m, one for all arms or for each.
+
+    >>> Reflect(0.0).power
+    'prescient'
+    """
+    return _one(draws.REFLECT, _values("points", points))
+
+
+def Impersonate(targets: ArrayLike) -> Adversary:  # noqa: N802
+    """Contaminated rewards are drawn from the clean law of another arm, given by index: one for all arms or for each.
+
+    >>> Impersonate([1, 0]).power  # two arms in each other's clothes
+    'oblivious'
+    """
+    return _one(draws.IMPERSONATE, _values("targets", targets))
+
+
+def Selective(adversary: Adversary, tails: str | Sequence[str] = "top") -> Adversary:  # noqa: N802
+    """Replace the rewards that hurt most, in place of those that a fair coin picks: a malicious adversary (ABM19).
+
+    The coin falls on a reward if it is among the epsilon highest ("top") or lowest ("bottom") of the arm's clean law,
+    epsilon and law being the bandit's; at an atom of a discrete law it falls with the probability that makes the
+    rate epsilon. So each reward is still replaced with probability epsilon, but not independently of its value.
+
+    Parameters
+    ----------
+    adversary : Adversary
+        What the replaced rewards are drawn from.
+    tails : str or a sequence of str, one for each arm
+        "top", "bottom", or "fair" for an arm with a fair coin.
+
+    >>> Selective(Point([0.0, 5.0]), ["top", "bottom"]).power
+    'malicious'
+    """
+    if not isinstance(adversary, Adversary):
+        raise InputError("adversary", "be one of bestarm.adversaries", adversary, "such as Point(0.0)")
+    names = (tails,) if isinstance(tails, str) else tuple(tails)
+    if not names:
+        raise InputError("tails", "be one name for all arms or one for each", tails, "such as top")
+    for name in names:
+        one_of("tails", name, tuple(TAILS))
+    coins = tuple(TAILS[name] for name in names)
+    return dataclasses.replace(
+        adversary, pieces=tuple(dataclasses.replace(piece, tails=coins) for piece in adversary.pieces)
+    )
+
+
 def Schedule(pieces: Sequence[tuple[int, Adversary]], *, by: str = "total") -> Adversary:  # noqa: N802
     """An adversary Q_i(t) that changes: pairs (first pull, adversary), the first of them from pull 0 on.
 
@@ -95,12 +185,12 @@ def Schedule(pieces: Sequence[tuple[int, Adversary]], *, by: str = "total") -> A
     if by not in ("total", "arm"):
         raise InputError("by", "be total or arm", by, "count the pulls of all arms or of the arm that is pulled")
     flat: list[Piece] = []
-    for begin, adversary in pieces:
-        if not isinstance(adversary, Adversary) or len(adversary.pieces) != 1:
-            raise InputError(
-                "pieces", "be pairs (first pull, adversary)", (begin, adversary), "such as (0, Point(5.0))"
-            )
-        flat.append(Piece(adversary.pieces[0].kind, adversary.pieces[0].a, adversary.pieces[0].b, begin))
+    for pair in pieces if isinstance(pieces, Iterable) else [pieces]:
+        begin, adversary = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (None, None)
+        whole = isinstance(begin, int | float) and (begin != begin or (begin % 1.0 == 0.0 and begin < 2.0**53))
+        if not whole or not isinstance(adversary, Adversary) or len(adversary.pieces) != 1:
+            raise InputError("pieces", "be pairs (first pull, adversary)", pair, "such as (0, Point(5.0))")
+        flat.append(dataclasses.replace(adversary.pieces[0], begin=begin))
     begins = [piece.begin for piece in flat]
     if not begins or begins[0] != 0 or any(not one < other for one, other in itertools.pairwise(begins)):
         raise InputError("pieces", "begin at pull 0 and go up", begins, "sort them, and let the first begin at 0")
@@ -142,6 +232,74 @@ def as_adversary(adversary: Any) -> Adversary | CustomAdversary | None:
     raise InputError(
         "adversary", "be one of bestarm.adversaries, a function or None", adversary, "such as adversaries.Point(1000.0)"
     )
+
+
+def quantile(arm: Arm, level: float) -> float:
+    """Return the smallest value that an arm's clean reward stays at or below with probability >= level, in (0, 1)."""
+    values, probabilities = _atoms(arm)
+    if values.size:
+        return float(values[np.searchsorted(np.cumsum(probabilities)[:-1], level)])
+    return float(_law(arm).ppf(level))
+
+
+def tail_cut(arm: Arm, share: float, tail: int) -> tuple[float, float]:
+    """Return where the highest (or lowest) `share` of an arm's clean rewards begins, and the chance to hit that value.
+
+    >>> from bestarm.bandits import Bernoulli
+    >>> tail_cut(Bernoulli(0.5), 0.125, draws.TOP)  # a quarter of the ones
+    (1.0, 0.25)
+    """
+    if share == 0.0:
+        return tail * np.inf, 0.0
+    values, probabilities = _atoms(arm)
+    if not values.size:
+        return float(_law(arm).isf(share) if tail == draws.TOP else _law(arm).ppf(share)), 0.0
+    values, probabilities = values[::-tail], probabilities[::-tail]  # the extreme one first
+    reached = np.cumsum(probabilities)
+    place = int(np.searchsorted(reached[:-1], share))
+    beyond = reached[place] - probabilities[place]
+    return float(values[place]), float(min(1.0, (share - beyond) / probabilities[place]))
+
+
+def _atoms(arm: Arm) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the values, going up, and probabilities of a discrete law; none for another."""
+    if isinstance(arm, CompiledArm) and arm.kind == draws.BERNOULLI:
+        return np.array([0.0, 1.0]), np.array([1.0 - arm.parameters[0], arm.parameters[0]])
+    if isinstance(arm, CompiledArm):
+        return np.array(arm.values), np.array(arm.probabilities)
+    raise InputError(
+        "arms", "be laws that the adversary knows", arm, "a function has no quantiles; use Gaussian, Empirical, ..."
+    )
+
+
+def _law(arm: Arm) -> Any:
+    """Return SciPy's object for a continuous law."""
+    from scipy import stats
+
+    assert isinstance(arm, CompiledArm)
+    a, b, c = arm.parameters
+    if arm.kind == draws.GAUSSIAN:
+        return stats.norm(a, b)
+    if arm.kind == draws.UNIFORM:
+        return stats.uniform(a, b - a)
+    if arm.kind == draws.EXPONENTIAL:
+        return stats.expon(scale=a)
+    if arm.kind == draws.LOG_NORMAL:
+        return stats.lognorm(b, scale=np.exp(a))
+    if arm.kind == draws.BETA:
+        return stats.beta(a, b)
+    return stats.t(c, a, b)
+
+
+def _check_targets(targets: tuple[float, ...], arms: Sequence[Arm]) -> None:
+    for target in targets:
+        if target not in range(len(arms)) or not isinstance(arms[int(target)], CompiledArm):
+            raise InputError(
+                "targets",
+                f"be indices below {len(arms)} of arms that are no functions",
+                targets,
+                "an arm's own index leaves it as it is",
+            )
 
 
 def _one(kind: int, a: tuple[float, ...], b: float = 0.0) -> Adversary:

@@ -134,8 +134,8 @@ def Empirical(values: ArrayLike) -> CompiledArm:  # noqa: N802
 def Discrete(values: ArrayLike, probabilities: ArrayLike) -> CompiledArm:  # noqa: N802
     """Rewards that take the given values with the given probabilities.
 
-    >>> Discrete([1, 2, 3], [0.5, 0.3, 0.2]).mean
-    1.7
+    >>> Discrete([1, 2, 3], [0.5, 0.25, 0.25]).mean
+    1.75
     """
     array, weights = numbers(values), numbers(probabilities)
     if not _usable(array):

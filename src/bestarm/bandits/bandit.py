@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,13 +39,15 @@ class Bandit:
     """
 
     def __init__(self, arms: Sequence[Any], epsilon: float = 0.0, adversary: Any = None) -> None:
+        if not isinstance(arms, Iterable):
+            raise InputError("arms", "be a list of arms", arms, "such as [Gaussian(2.5), Gaussian(2.3)]")
         self.arms: tuple[Arm, ...] = tuple(as_arm(arm) for arm in arms)
         if len(self.arms) < 2:
             raise InputError("arms", "be at least two", self.arms, "among fewer arms there is nothing to identify")
         (self.epsilon,) = checked(epsilon=epsilon)
         self.adversary = as_adversary(adversary)
         if isinstance(self.adversary, Adversary):
-            self.adversary.table(len(self.arms))  # refuses a wrong number of parameters here, not at the first pull
+            self.adversary.table(self.arms, self.epsilon)  # refuses what does not fit here, not at the first pull
 
     def __repr__(self) -> str:
         return f"Bandit({list(self.arms)!r}, epsilon={self.epsilon}, adversary={self.adversary!r})"
@@ -102,7 +104,8 @@ class Bandit:
             row["last"] = len(values) - 1
         support = np.array([values, cumulated], dtype=np.float64)
         if isinstance(self.adversary, Adversary):
-            return Laws(rows, support, self.adversary.table(len(self.arms)), self.epsilon)
+            rate = 1.0 if self.adversary.chooses and self.epsilon > 0.0 else self.epsilon
+            return Laws(rows, support, self.adversary.table(self.arms, self.epsilon), rate)
         return Laws(rows, support, np.zeros(0, attack_dtype), 0.0)
 
     def stream(self, seed: Seed) -> Stream:
@@ -138,12 +141,13 @@ class Stream:
 
     def _pull_in_python(self, index: int) -> float:
         adversary, rng = self._bandit.adversary, self._rng
-        if adversary is None or self._bandit.epsilon == 0.0 or rng.random() >= self._bandit.epsilon:
+        rate = self._laws.epsilon if isinstance(adversary, Adversary) else self._bandit.epsilon
+        if adversary is None or rate == 0.0 or rng.random() >= rate:
             return self._clean(index)
         if isinstance(adversary, CustomAdversary):
             return float(adversary.draw(rng, index, self._pulls[index], self._clean(index)))
         if isinstance(self._bandit.arms[index], CustomArm):
-            self._laws.arms[index]["a"] = self._clean(index)  # a placeholder of variance 0: what a Shift moves
+            self._laws.arms[index]["a"] = self._clean(index)  # a placeholder of variance 0: what the law sees
         return float(contaminated(self._laws, rng, index, self._pulls[index], self._t))
 
     def _clean(self, index: int) -> float:

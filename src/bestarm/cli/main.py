@@ -6,8 +6,10 @@ import sys
 
 import typer
 
+from bestarm.cli.attack import attack
 from bestarm.cli.demo import demo
 from bestarm.cli.identify import identify
+from bestarm.cli.plan import plan
 from bestarm.cli.simulate import simulate
 from bestarm.errors import InputError
 
@@ -23,7 +25,9 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(identify)
+app.command()(plan)
 app.command()(simulate)
+app.command()(attack)
 
 
 def main() -> None:

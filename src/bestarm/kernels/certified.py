@@ -86,36 +86,32 @@ def missing_total(rule: Record, n: int, c: int, reach: float) -> float:
 
 
 @kernel
-def _log_mixture(successes: float, failures: float, p: float) -> float:
-    """Return the log of the Beta(1/2, 1/2) mixture ratio of bounded rewards against the mean p (section 5)."""
-    total = math.lgamma(successes + 0.5) + math.lgamma(failures + 0.5) - math.lgamma(successes + failures + 1.0)
-    total -= math.log(math.pi)  # B(1/2, 1/2)
-    if successes > 0.0:
-        total -= successes * np.log(p)
-    if failures > 0.0:
-        total -= failures * np.log1p(-p)
-    return total
+def lowest_mean(rule: Record, share: float, m: float) -> float:
+    """Return the lower end of the interval of a mean in [0, 1] from m rewards with a given average (section 5).
 
-
-@kernel
-def bounded_end(rule: Record, share: float, m: float, upper: bool) -> float:
-    """Return the end of the confidence interval of a mean in [0, 1] from m rewards with a given average (section 5).
-
-    Bisection to full precision: the mixture is monotone on either side of the average.
+    It is the smaller root p of log B(S + 1/2, F + 1/2) - log pi - S log p - F log(1 - p) = log(1/d2), with S = m share
+    and F = m - S.
+    Newton's method from where the first logarithm alone would reach the limit: the left side is convex and falls up to
+    the root, so the steps approach it from below, and what is returned errs, if at all, to the safe side.
     """
-    limit = 0.5 * rule.mean_log  # log(1/d2)
     share = min(max(share, 0.0), 1.0)
     successes, failures = m * share, m * (1.0 - share)
-    inside, outside = share, 1.0 if upper else 0.0
+    if successes == 0.0:
+        return 0.0
+    constant = math.lgamma(successes + 0.5) + math.lgamma(failures + 0.5) - math.lgamma(m + 1.0)
+    constant -= math.log(math.pi) + 0.5 * rule.mean_log
+    p = np.exp(constant / successes)
     for _ in range(60):
-        middle = 0.5 * (inside + outside)
-        if middle in (inside, outside):
+        excess = constant - successes * np.log(p)
+        slope = successes / p
+        if failures > 0.0:
+            excess -= failures * np.log1p(-p)
+            slope -= failures / (1.0 - p)
+        step = excess / slope
+        if not (excess > 0.0 and p + step > p and p + step < share):
             break
-        if 0.0 < middle < 1.0 and _log_mixture(successes, failures, middle) < limit:
-            inside = middle
-        else:
-            outside = middle
-    return outside
+        p += step
+    return p
 
 
 @kernel
@@ -136,8 +132,8 @@ def ends(
             average_low, average_high, used = share_low / n, (share_high + c) / n, n
         else:
             average_low, average_high, used = share_low / m, share_high / m, m
-        lower = bounded_end(rule, average_low, used, False)
-        upper = bounded_end(rule, average_high, used, True)
+        lower = lowest_mean(rule, average_low, used)
+        upper = 1.0 - lowest_mean(rule, 1.0 - average_high, used)
         # Not the distance to the averages, which is 0 where they lie at the ends of the range.
         return rule.low + width * lower, rule.low + width * upper, mean_radius(rule, used)
     reach = clean_radius(rule, n)

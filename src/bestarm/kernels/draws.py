@@ -27,13 +27,22 @@ DISCRETE = 7
 POINT = 0
 UNIFORM_AROUND = 1
 GAUSSIAN_AROUND = 2
-SHIFT = 3
+IMPERSONATE = 3
+SHIFT = 4  # this kind and those after it look at the reward that they replace
+DRIFT = 5
+REFLECT = 6
+
+# Which rewards an adversary replaces: those that a fair coin picks, or those in a tail of the arm's clean law.
+FAIR = 0
+TOP = 1
+BOTTOM = -1
 
 
 law_dtype = np.dtype([("kind", "i8"), ("a", "f8"), ("b", "f8"), ("c", "f8"), ("first", "i8"), ("last", "i8")])
 
 # One row a piece and arm, piece by piece; one piece unless the adversary changes over time.
-attack_dtype = np.dtype([("kind", "i8"), ("a", "f8"), ("b", "f8"), ("begin", "i8"), ("own_count", "i8")])
+_coin = [("tail", "i8"), ("threshold", "f8"), ("chance", "f8")]  # see `spared`
+attack_dtype = np.dtype([("kind", "i8"), ("a", "f8"), ("b", "f8"), ("begin", "i8"), ("own_count", "i8"), *_coin])
 
 
 class Laws(NamedTuple):
@@ -42,7 +51,7 @@ class Laws(NamedTuple):
     arms: NDArray[np.void]
     support: NDArray[np.float64]  # (2, S): values, cumulated probabilities; an arm's are from `first` to `last`
     attacks: NDArray[np.void]
-    epsilon: float  # probability of contamination
+    epsilon: float  # probability of contamination; 1 if a coin looks at the reward, which the attacks then toss
 
 
 @inlined_kernel
@@ -80,6 +89,26 @@ def _clean_other(law: Record, support: NDArray[np.float64], rng: np.random.Gener
 
 
 @kernel
+def clean_once(laws: Laws, rng: np.random.Generator, arm: int) -> float:
+    """Draw one clean reward."""
+    return clean(laws.arms[arm], laws.support, rng)
+
+
+@inlined_kernel
+def spared(law: Record, reward: float, rng: np.random.Generator) -> bool:
+    """Toss the coin of an adversary that sees the reward first; tell whether it leaves the reward as it is.
+
+    A reward beyond the threshold is hit, and one at it (an atom of a discrete law) with probability `chance`, so that a
+    share epsilon is hit in all. An arm of such an adversary whose coin is fair has epsilon itself as its `chance`.
+    """
+    if law.tail != FAIR:
+        beyond = law.tail * (reward - law.threshold)
+        if beyond != 0.0:
+            return beyond < 0.0
+    return rng.random() >= law.chance
+
+
+@kernel
 def contaminated(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: int) -> float:
     """Draw from the adversary's law Q_i(t) of an arm with `pulls` of the `t` pulls so far."""
     number = laws.arms.size
@@ -87,13 +116,25 @@ def contaminated(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: 
     while row >= number and laws.attacks[row].begin > (pulls if laws.attacks[row].own_count == 1 else t):
         row -= number
     law = laws.attacks[row]
+    chooses = law.tail != FAIR or law.chance < 1.0
+    reward = 0.0
+    if chooses or law.kind >= SHIFT:
+        reward = clean(laws.arms[arm], laws.support, rng)
+    if chooses and spared(law, reward, rng):
+        return reward
     if law.kind == POINT:
         return law.a
     if law.kind == UNIFORM_AROUND:
         return law.a + law.b * (2.0 * rng.random() - 1.0)
     if law.kind == GAUSSIAN_AROUND:
         return law.a + law.b * rng.standard_normal()
-    return clean(laws.arms[arm], laws.support, rng) + law.a
+    if law.kind == IMPERSONATE:
+        return clean_once(laws, rng, int(law.a))
+    if law.kind == SHIFT:
+        return reward + law.a
+    if law.kind == DRIFT:
+        return reward + min(max(law.a * pulls, -law.b), law.b)
+    return 2.0 * law.a - reward
 
 
 @inlined_kernel
@@ -111,9 +152,3 @@ def pull(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: int) -> 
 def pull_once(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: int) -> float:
     """Draw one observed reward."""
     return pull(laws, rng, arm, pulls, t)
-
-
-@kernel
-def clean_once(laws: Laws, rng: np.random.Generator, arm: int) -> float:
-    """Draw one clean reward."""
-    return clean(laws.arms[arm], laws.support, rng)

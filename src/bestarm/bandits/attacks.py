@@ -1,0 +1,170 @@
+"""Ready-made attacks: adversaries that know the arms and try to hide the best one.
+
+Each pulls the best arm down and the others up, in a way that some kind of method cannot see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.bandits import adversaries
+from bestarm.bandits.adversaries import Adversary, quantile
+from bestarm.bandits.arms import Arm, as_arm
+from bestarm.checks import checked, number
+from bestarm.errors import InputError
+
+
+def benign(arms: Sequence[Arm]) -> Adversary:
+    """Spread contaminated rewards evenly over half of each mean +- 1: as mild as the adversaries of the paper.
+
+    >>> from bestarm.bandits import Gaussian
+    >>> benign([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a
+    (1.25, 0.5)
+    """
+    return adversaries.Uniform(_means(arms) / 2.0, 1.0)
+
+
+def one_sided_gross(arms: Sequence[Arm], size: float = 1000.0) -> Adversary:
+    """Put -size on the best arm and +size on all others: breaks whatever trims less than epsilon off each end.
+
+    >>> from bestarm.bandits import Gaussian
+    >>> one_sided_gross([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a
+    (-1000.0, 1000.0)
+    """
+    return adversaries.Point(_against(arms) * _size(size=size))
+
+
+def hidden(arms: Sequence[Arm], s: float = 1.5) -> Adversary:
+    """Put contaminated rewards at mean +- s sigma, where clean ones are common too and no filter finds them.
+
+    >>> from bestarm.bandits import Gaussian
+    >>> hidden([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a
+    (1.0, 2.5)
+    """
+    return adversaries.Point(_means(arms) + _against(arms) * _size(s=s) * _sigmas(arms))
+
+
+def edge_of_trim(arms: Sequence[Arm], epsilon: float, alpha: float | None = None) -> Adversary:
+    """Put contaminated rewards just inside what a trimmed mean keeps that drops a share alpha (epsilon / 2) each side.
+
+    At the edge z the clean rewards beyond it are a share alpha of all, (1 - epsilon) P(X > z) = alpha, so the
+    trimming removes them and keeps every contaminated one. (Where alpha < epsilon, gross values bias a trimmed mean
+    still more, but they can be filtered. These cannot.)
+
+    >>> from bestarm.bandits import Uniform
+    >>> edge_of_trim([Uniform(0, 1), Uniform(-0.5, 0.5)], epsilon=0.2, alpha=0.1).pieces[0].a
+    (0.125, 0.375)
+    """
+    (epsilon,) = checked(epsilon=epsilon)
+    (cut,) = checked(alpha=epsilon / 2.0 if alpha is None else alpha)
+    share = cut / (1.0 - epsilon)
+    if not 0.0 < share < 0.5:
+        raise InputError(
+            "alpha", "be above 0 and below (1 - epsilon) / 2", cut, "otherwise the range that is kept has no edge"
+        )
+    sides = _against(arms)
+    return adversaries.Point(
+        [quantile(arm, 1.0 - share if side > 0.0 else share) for arm, side in zip(arms, sides, strict=True)]
+    )
+
+
+def swap(arms: Sequence[Arm]) -> Adversary:
+    """Let the best arm and the runner-up give each other's rewards: no single reward is out of place.
+
+    It shrinks the gap of their means to 1 - 2 epsilon of itself, so it costs pulls and cannot change who is best.
+
+    >>> from bestarm.bandits import Gaussian
+    >>> swap([Gaussian(2.5), Gaussian(1.0), Gaussian(2.0)]).pieces[0].a
+    (2.0, 1.0, 0.0)
+    """
+    means = _means(arms)
+    best = int(means.argmax())
+    means[best] = -np.inf
+    second = int(means.argmax())
+    targets = np.arange(means.size)
+    targets[best], targets[second] = second, best
+    return adversaries.Impersonate(targets)
+
+
+def mirror(arms: Sequence[Arm], s: float = 1.0) -> Adversary:
+    """Mirror the true reward at mean +- s sigma, so that it ends up on the wrong side, with its own spread.
+
+    >>> from bestarm.bandits import Gaussian
+    >>> mirror([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a
+    (1.5, 2.0)
+    """
+    return adversaries.Reflect(_means(arms) + _against(arms) * _size(s=s) * _sigmas(arms))
+
+
+def boiling_frog(arms: Sequence[Arm], rate: float = 0.01, limit: float = 3.0) -> Adversary:
+    """Move true rewards to the wrong side, by rate * sigma more at each pull of the arm and at most limit * sigma.
+
+    >>> from bestarm.bandits import Gaussian
+    >>> boiling_frog([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a
+    (-0.01, 0.01)
+    """
+    scale = _sigmas(arms)
+    return adversaries.Drift(_against(arms) * _size(rate=rate) * scale, _size(limit=limit) * float(scale.max()))
+
+
+def coin_on_best(arms: Sequence[Arm], epsilon: float) -> Adversary:
+    """Replace the best arm's best rewards by low ones and the others' worst by high ones: a malicious attack.
+
+    The values are the clean laws' own epsilon and 1 - epsilon quantiles, so that nothing stands out.
+
+    >>> from bestarm.bandits import Uniform
+    >>> coin_on_best([Uniform(0, 1), Uniform(-0.5, 0.5)], epsilon=0.25).pieces[0].a
+    (0.25, 0.25)
+    """
+    (epsilon,) = checked(epsilon=epsilon)
+    share = max(epsilon, 1e-9)  # at epsilon = 0 nothing is replaced, by whatever value
+    sides = _against(arms)
+    values = [quantile(arm, 1.0 - share if side > 0.0 else share) for arm, side in zip(arms, sides, strict=True)]
+    return adversaries.Selective(adversaries.Point(values), ["bottom" if side > 0.0 else "top" for side in sides])
+
+
+Builder = Callable[[Sequence[Arm], float], Adversary]
+
+# Name: what the adversary may use (see Adversary.power), and how to make it for arms and an epsilon.
+ATTACKS: dict[str, tuple[str, Builder]] = {
+    "benign": ("oblivious", lambda arms, epsilon: benign(arms)),
+    "one-sided-gross": ("oblivious", lambda arms, epsilon: one_sided_gross(arms)),
+    "hidden": ("oblivious", lambda arms, epsilon: hidden(arms)),
+    "edge-of-trim": ("oblivious", edge_of_trim),
+    "swap": ("oblivious", lambda arms, epsilon: swap(arms)),
+    "mirror": ("prescient", lambda arms, epsilon: mirror(arms)),
+    "boiling-frog": ("prescient", lambda arms, epsilon: boiling_frog(arms)),
+    "coin-on-best": ("malicious", coin_on_best),
+}
+
+
+def _means(arms: Sequence[Arm]) -> NDArray[np.float64]:
+    means = np.array([as_arm(arm).mean for arm in arms])
+    if means.size < 2 or not np.isfinite(means).all() or (means == means.max()).sum() != 1:
+        raise InputError(
+            "arms", "be at least two, with known means and one largest", means.tolist(), "an attack needs one to hide"
+        )
+    return means
+
+
+def _against(arms: Sequence[Arm]) -> NDArray[np.float64]:
+    """Return the direction that hurts: -1 for the best arm, +1 for the others."""
+    means = _means(arms)
+    return np.where(means == means.max(), -1.0, 1.0)
+
+
+def _sigmas(arms: Sequence[Arm]) -> NDArray[np.float64]:
+    scales = [as_arm(arm).sigma for arm in arms]
+    if None in scales:
+        raise InputError("arms", "have a sigma each", scales, "an attack measured in sigmas needs sub-Gaussian arms")
+    return np.array(scales, dtype=np.float64)
+
+
+def _size(**given: float) -> float:
+    ((name, value),) = given.items()
+    if not 0.0 < number(value) <= 1e290:
+        raise InputError(name, "be a finite number > 0", value, "the direction is the attack's own choice")
+    return float(value)

@@ -1,0 +1,66 @@
+"""`bestarm plan`: whether the best arm can be found, and at what cost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bestarm.cli.identify import NO_WINNER, _pair
+from bestarm.cli.output import Format, write_rows
+from bestarm.cli.simulate import _numbers
+
+
+def plan(
+    means: Annotated[str, typer.Option(help="Means you expect, separated by commas.")],
+    epsilon: Annotated[float, typer.Option(help="Bound on the share of contaminated rewards, in [0, 0.5).")],
+    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
+    sigma: Annotated[float | None, typer.Option(help="Sub-Gaussian scale of a clean reward.")] = None,
+    bounds: Annotated[
+        str | None, typer.Option(help="Lowest and highest reward, such as 0,1, in place of sigma.")
+    ] = None,
+    family: Annotated[
+        str | None, typer.Option(help="gaussian (the default) or sub-gaussian with sigma; bounded with bounds.")
+    ] = None,
+    methods: Annotated[str | None, typer.Option(help="Methods to forecast, separated by commas; else all.")] = None,
+    trials: Annotated[int, typer.Option(help="Simulated trials a forecast; fewer where they are long.")] = 200,
+    max_pulls: Annotated[int, typer.Option(help="Cap on the pulls of a simulated trial.")] = 200_000,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
+    workers: Annotated[int, typer.Option(help="Threads.")] = 2,
+    form: Annotated[
+        Format, typer.Option("--format", help="table: the report; json: the whole plan; csv: the forecasts.")
+    ] = Format.table,
+) -> None:
+    """Say whether the best arm can be identified against a worst-case adversary, and forecast the pulls.
+
+    Exit code 0 if it can, 3 if not.
+    """
+    from bestarm.cli.compiling import compile_note
+    from bestarm.planning import plan as make_plan
+
+    limits = None if bounds is None else _pair(bounds)
+    names = None if methods is None else [name.strip() for name in methods.split(",")]
+    with compile_note():
+        made = make_plan(
+            _numbers("means", means),
+            sigma=sigma,
+            bounds=limits,
+            epsilon=epsilon,
+            delta=delta,
+            family=family,
+            methods=names,
+            trials=trials,
+            max_pulls=max_pulls,
+            seed=seed,
+            workers=workers,
+            progress=True,
+        )
+    if form is Format.json:
+        print(made.to_json())
+    elif form is Format.csv:
+        write_rows(made.forecasts, form)
+    else:
+        print(made.facts(), end="\n\n")
+        write_rows(made.forecasts, form)
+        print("", *(f"- {sentence}" for sentence in made.advice), sep="\n")
+    raise typer.Exit(0 if made.identifiable else NO_WINNER)

@@ -1,0 +1,299 @@
+"""Before the first pull: whether the best arm can be found at all, and at what cost.
+
+U is `theory.minimal_bias`: what the worst adversary hides of every mean, so that gaps up to 2U stay hidden for ever.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import erf
+from scipy.stats import binom
+
+from bestarm import theory
+from bestarm.bandits import Bandit, Discrete, Gaussian, adversaries, paper_adversary
+from bestarm.checks import checked, numbers, one_of
+from bestarm.errors import InputError
+from bestarm.methods import METHODS, Method, get_method
+from bestarm.problem import Problem, pose
+from bestarm.result import _strict
+from bestarm.simulation import Trials, progress_bar, simulate
+
+PILOT = 5  # trials of every forecast, whatever they cost
+BUDGET = 3_000_000  # pulls of a forecast, about: 0.15 seconds at 50 ns a pull
+SCANNED = 64  # arms that cost as much to look through as a pull does
+PULLS = ("mean_pulls", "q05", "q50", "q95")
+BOUNDS = ("paper", "characteristic")
+EXPLORATIONS = ("hoeffding", "chernoff")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What can be said of an identification before it begins; `plan` makes one, `str()` is a report.
+
+    Attributes
+    ----------
+    means, sigma, bounds, epsilon, delta, family, max_pulls, seed
+        The question; sigma is half the range where bounds were given.
+    best, gap : int, float
+        Index of the best arm, and how far its mean is above the second largest.
+    bias, identifiable_gap, margin, identifiable : float, float, float, bool
+        U of the family; 2U, which the gap has to exceed; by how much it does (0 or less if not); and whether it does.
+        For "sub-gaussian" only a lower limit of U is known: True means not ruled out.
+    tolerated_epsilon, tolerated_by : float, {"closed form", "bisection"}
+        The best arm is identifiable at every epsilon below this one, and how that was found.
+    lower_bounds : dict
+        Mean pulls that no method gets below, "benign" (bias 0) and "worst case" (bias U, inf where not identifiable),
+        "paper" (H log(1/delta)) and by "characteristic" time. They are for normal rewards of scale sigma: with bounds
+        a guide only, as rewards of small variance need fewer. On bias U see `theory.lower_bound`.
+    exploration : dict
+        For "hoeffding" and "chernoff": T at alpha = epsilon/2, and pulls = K ceil(T), the least of the paper's methods.
+    forecasts : tuple of dict
+        A row an adversary, method and kind of exploration: simulated trials, mean_pulls, their quantiles q05, q50, q95;
+        and shares of the trials: wrong (a wrong arm named), no_winner (the verdict that none can be named), capped (cut
+        short at max_pulls: with any of these, mean and quantiles are too small).
+    """
+
+    means: tuple[float, ...]
+    sigma: float
+    bounds: tuple[float, float] | None
+    epsilon: float
+    delta: float
+    family: str
+    max_pulls: int
+    seed: int
+    best: int
+    gap: float
+    bias: float
+    identifiable_gap: float
+    margin: float
+    identifiable: bool
+    tolerated_epsilon: float
+    tolerated_by: str
+    lower_bounds: dict[str, dict[str, float]]
+    exploration: dict[str, dict[str, float]]
+    forecasts: tuple[dict[str, Any], ...]
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to do about it, in sentences."""
+        return (*_verdict(self), *_choice_of_method(self), *_exploration_and_cap(self))
+
+    def facts(self) -> str:
+        """Return the part of the report that rests on theory alone."""
+        scale = f"sigma = {self.sigma:g}" if self.bounds is None else f"rewards in {list(self.bounds)}"
+        shown = ", ".join(f"{mean:g}" for mean in self.means[:10]) + (", ..." if len(self.means) > 10 else "")
+        verdict, sign = ("identifiable", "above") if self.identifiable else ("NOT identifiable", "not above")
+        lines = [
+            f"{len(self.means)} arms with means {shown}; {scale}, epsilon = {self.epsilon:g}, delta = {self.delta:g}",
+            f"worst case      {verdict}: the smallest gap {self.gap:.4g} is {sign} 2U = {self.identifiable_gap:.4g} "
+            f"(family {self.family})",
+            f"tolerated       by these gaps: any epsilon below {self.tolerated_epsilon:.4g} ({self.tolerated_by})",
+        ]
+        for name, pulls in self.lower_bounds.items():
+            both = f"{pulls['paper']:,.0f} (H log 1/delta), {pulls['characteristic']:,.0f} (characteristic time)"
+            lines.append(f"{'pulls at least' if self.bounds is None else 'guide to pulls'}  {name}: {both}")
+        for kind, row in self.exploration.items():
+            lines.append(f"exploration     {kind}: T = {row['T']:,.1f} an arm, {row['pulls']:,.0f} in all")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        import pandas as pd
+
+        form: Any = {"index": False, "float_format": lambda v: f"{v:,.0f}" if v >= 100.0 else f"{v:.4g}"}
+        rows = pd.DataFrame(list(self.forecasts)).to_string(**form) if self.forecasts else "no forecasts"
+        return "\n\n".join((self.facts(), rows, "\n".join(f"- {sentence}" for sentence in self.advice)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain dicts, lists and numbers."""
+        return dict(json.loads(json.dumps(asdict(self) | {"advice": self.advice})))  # so that tuples are lists
+
+    def to_json(self) -> str:
+        """Return the same as strict JSON; an infinite bound is null."""
+        return json.dumps(_strict(self.to_dict()), indent=1, allow_nan=False)
+
+
+def plan(
+    means: ArrayLike,
+    *,
+    sigma: float | None = None,
+    bounds: tuple[float, float] | None = None,
+    epsilon: float,
+    delta: float,
+    family: str | None = None,
+    methods: Sequence[str] | None = None,
+    trials: int = 200,
+    max_pulls: int = 200_000,
+    seed: int = 0,
+    workers: int = 1,
+    progress: bool = False,
+) -> Plan:
+    """Say whether the best arm can be identified under contamination, and forecast the pulls that this takes.
+
+    Each method is simulated on normal rewards (with bounds: on rewards at the two ends of the range) against a benign
+    adversary (`paper_adversary`, in units of sigma; with bounds, all values in the range alike) and a worst-like one:
+    values 1.5 sigma below the mean of the best arm and above those of the others; with bounds, at the ends.
+
+    Parameters
+    ----------
+    means : at least two numbers, one of them largest
+        What you believe, or the smallest difference that would matter to you.
+    sigma, bounds, epsilon, delta
+        As for `Identifier`; one of sigma and bounds.
+    family : {"gaussian", "sub-gaussian", "bounded"}, optional
+        What is known of clean rewards: "gaussian" by default with sigma, always "bounded" with bounds.
+    methods : sequence of str, optional
+        Which to forecast, all by default; an empty one leaves the forecasts out.
+    trials, max_pulls : int >= 1
+        Simulated trials a forecast and cap on the pulls of each. Where trials are long, fewer are run (5 at least).
+    seed, workers, progress
+        As for `simulate`. The numbers do not depend on workers.
+
+    Examples
+    --------
+    >>> paper = plan([2.5, 2.3, 2.0, 0.6], sigma=1.0, epsilon=0.1, delta=0.05, methods=[])
+    >>> paper.identifiable, round(paper.identifiable_gap, 4), round(paper.tolerated_epsilon, 4)
+    (False, 0.2794, 0.0738)
+    """
+    theory.optimal_proportions(means)  # refuses whatever has not one largest among two numbers or more
+    values = numbers(means)
+    problem = pose(values.size, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
+    checked(trials=trials, workers=workers, max_pulls=max_pulls, seed=seed)
+    families = ("bounded",) if problem.bounds else ("gaussian", "sub-gaussian")
+    family = families[0] if family is None else family
+    one_of("family", family, families, " with bounds" if problem.bounds else " with sigma")
+    if problem.bounds and not problem.bounds[0] <= values.min() <= values.max() <= problem.bounds[1]:
+        raise InputError("means", f"lie in the bounds {problem.bounds}", means, "no reward can average outside them")
+    chosen = tuple(METHODS) if methods is None else methods
+    if isinstance(chosen, str) or not isinstance(chosen, Sequence):
+        raise InputError("methods", "be a list of names", methods, 'such as ["g-cbai", "se-cbai"]')
+    settings = [pair for name in chosen for pair in _settings(get_method(name), problem.epsilon)]
+
+    best = int(values.argmax())
+    gap = float(values[best] - np.delete(values, best).max())
+    bias = theory.minimal_bias(problem.epsilon, problem.sigma, family, bounds=problem.bounds)
+    bound = partial(theory.lower_bound, values, problem.delta, sigma=problem.sigma)
+    least = {
+        name: {kind: bound(bias=u, kind=kind) for kind in BOUNDS} for name, u in (("benign", 0.0), ("worst case", bias))
+    }
+    waits = {kind: theory.exploration_pulls(problem.epsilon / 2.0, problem.delta, kind) for kind in EXPLORATIONS}
+    explored = {kind: {"T": T, "pulls": float(values.size * np.ceil(T))} for kind, T in waits.items()}
+    options: dict[str, Any] = {"delta": delta, "sigma": sigma, "bounds": bounds, "seed": int(seed), "workers": workers}
+    runs = list(product(_bandits(values, best, problem, int(seed)), dict.fromkeys(settings)))
+    rows = []
+    with progress_bar("plan", len(runs), progress) as advance:
+        for (adversary, bandit), (name, kind) in runs:
+            run = partial(simulate, bandit, name, **options | ({"exploration": kind} if kind in explored else {}))
+            figures = _forecast(run, int(trials), int(max_pulls), explored.get(kind, {"pulls": 0.0})["pulls"])
+            rows.append({"adversary": adversary, "method": name, "exploration": kind, **figures})
+            advance(1)
+    question = (tuple(values.tolist()), problem.sigma, problem.bounds, problem.epsilon, problem.delta, family)
+    limits = (best, gap, bias, 2.0 * bias, gap - 2.0 * bias, gap > 2.0 * bias, *_tolerated(gap, problem, family))
+    return Plan(*(*question, int(max_pulls), int(seed), *limits, least, explored, tuple(rows)))
+
+
+def _tolerated(gap: float, problem: Problem, family: str) -> tuple[float, str]:
+    """The epsilon at which 2U is the gap: U grows with epsilon, and its formula has an inverse for two families."""
+    ratio = gap / problem.sigma / 2.0
+    if family != "sub-gaussian":
+        eta = float(erf(ratio / math.sqrt(2.0))) if family == "gaussian" else ratio
+        return eta / (1.0 + eta), "closed form"
+    last = math.nextafter(0.5, 0.0)
+    excess: Callable[[float], float] = lambda e: theory.minimal_bias(e, 1.0, family) - ratio  # noqa: E731
+    root = brentq(excess, 0.0, last, xtol=1e-300, rtol=1e-15, maxiter=5000) if excess(last) > 0.0 else 0.5
+    return float(root), "bisection"
+
+
+def _bandits(means: NDArray[np.float64], best: int, problem: Problem, seed: int) -> list[tuple[str, Bandit]]:
+    inwards = np.where(np.arange(means.size) == best, -1.0, 1.0)  # the best arm down, the others up
+    if problem.bounds is None:
+        arms: list[Any] = [Gaussian(mean, problem.sigma) for mean in means.tolist()]
+        centres = paper_adversary([mean / problem.sigma for mean in means.tolist()], problem.epsilon, seed).pieces[0].a
+        benign = adversaries.Uniform(problem.sigma * np.array(centres), problem.sigma)
+        worst = adversaries.Point(means + 1.5 * problem.sigma * inwards)
+    else:
+        low, high = problem.bounds
+        arms = [Discrete([low, high], [1.0 - p, p]) for p in ((means - low) / (high - low)).tolist()]
+        benign = adversaries.Uniform((low + high) / 2.0, (high - low) / 2.0)
+        worst = adversaries.Point(np.where(inwards > 0.0, high, low))
+    if problem.epsilon == 0.0:
+        return [("none", Bandit(arms))]
+    return [("benign", Bandit(arms, problem.epsilon, benign)), ("worst-like", Bandit(arms, problem.epsilon, worst))]
+
+
+def _settings(method: Method, epsilon: float) -> list[tuple[str, str]]:
+    explores = epsilon > 0.0 and any(option.name == "exploration" for option in method.options)
+    return [(method.name, kind) for kind in (EXPLORATIONS if explores else ("none",))]
+
+
+def _forecast(run: Callable[..., Trials], count: int, cap: int, forced: float) -> dict[str, float]:
+    if forced > cap:  # no trial ends before its exploration does: nothing to simulate
+        return {"trials": count, **dict.fromkeys(PULLS, float(cap)), "wrong": 0.0, "no_winner": 0.0, "capped": 1.0}
+    trials = run(trials=min(count, PILOT), max_pulls=cap)
+    affordable = int(BUDGET / trials.mean_pulls / (1.0 + trials.arm_pulls.shape[1] / SCANNED))
+    if len(trials) < count and affordable >= 2 * PILOT:
+        trials = run(trials=min(count, affordable), max_pulls=cap)
+    counts = {"wrong": trials.wrong, "no_winner": trials.indistinguishable, "capped": trials.undecided}
+    figures = {name: trials.summary()[name] for name in ("trials", *PULLS)}
+    return figures | {name: number / len(trials) for name, number in counts.items()}
+
+
+def _verdict(plan: Plan) -> Iterator[str]:
+    gap = f"a gap above {plan.identifiable_gap:.4g} (it is {plan.gap:.4g})"
+    takes = f"It takes {gap} or, the same, epsilon below {plan.tolerated_epsilon:.4g} (it is {plan.epsilon:g})."
+    if not plan.identifiable:
+        yield f"Not identifiable: against the worst adversary no method, however long, can be sure of arm {plan.best}."
+        yield f"{takes} Settle for larger differences, merge arms this close, or screen out bad rewards."
+        yield "A benign adversary leaves a winner to be found; but that he is benign is an assumption, not a finding."
+        return
+    yield f"Identifiable: no adversary hides for ever that arm {plan.best} is best. {takes}"
+    if plan.family == "sub-gaussian":
+        yield "For this family only a lower limit of U is known: read it as not ruled out, and keep a margin."
+
+
+def _choice_of_method(plan: Plan) -> Iterator[str]:
+    broken: dict[str, dict[str, None]] = {}
+    for row in plan.forecasts:  # too often: what a kept promise gives in one of a hundred forecasts
+        if binom.sf(round(row["wrong"] * row["trials"]) - 1, row["trials"], plan.delta) < 0.01:
+            broken.setdefault(row["adversary"], {})[row["method"]] = None
+    for adversary, names in broken.items():
+        yield f"Wrong more often than delta allows, in the forecast with the {adversary} adversary: {', '.join(names)}."
+    if plan.epsilon == 0.0:
+        return
+    if "certified" in METHODS:
+        yield "Use certified: within epsilon its promise holds whatever the adversary; hidden gaps get 'no winner'."
+        wide = 2.0 * theory.minimal_bias(plan.epsilon, plan.sigma, "sub-gaussian")
+        if plan.family == "gaussian" and plan.identifiable_gap < plan.gap <= wide:
+            yield f"As it does not assume normal rewards, it may answer 'no winner' up to gaps of about {wide:.4g}."
+    elif plan.family == "gaussian" and plan.identifiable:
+        yield "Use median-se: if rewards are symmetric, no oblivious adversary turns it at these gaps."
+    yield (
+        "g-cbai, se-cbai and random at the paper's alpha = epsilon/2 do not survive a one-sided adversary: of rewards "
+        "far out on one side half stay after trimming, and a wrong arm is named whatever the gap. The worst-like "
+        "adversary is more discreet than that: a method that withstands it is not proved safe."
+    )
+
+
+def _exploration_and_cap(plan: Plan) -> Iterator[str]:
+    rows = [row for row in plan.forecasts if row["adversary"] == "benign"]
+    pulls = {kind: [row["mean_pulls"] for row in rows if row["exploration"] == kind] for kind in EXPLORATIONS}
+    if pairs := list(zip(*pulls.values(), strict=True)):  # of the methods that explore, in the same order
+        long, short = max(pairs, key=lambda pair: pair[0] / pair[1])
+        long = max(long, plan.exploration["hoeffding"]["pulls"])  # which may be above the cap
+        size = "much" if long >= 1.25 * short else "little"
+        yield f'exploration="chernoff" saves {size}: {short:,.0f} pulls in place of {long:,.0f} (benign adversary).'
+    if any(row["capped"] > 0.0 for row in plan.forecasts):
+        yield f"Where capped is above 0, trials were cut at {plan.max_pulls:,} pulls: the true numbers are larger."
+    yield (
+        "'No winner' (status indistinguishable) is an answer, not a failure: the candidates can't be told apart at "
+        "this epsilon, and more rewards would not help. 'Undecided' only means: not yet."
+    )

@@ -1,0 +1,302 @@
+"""Adversaries beyond the oblivious model do what they say, and the bench tells who is fooled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+import bestarm as ba
+from bestarm.attack import INSTANCES, attack_methods, attack_table, draw_attack_table
+from bestarm.bandits import ATTACKS, attacks
+from bestarm.bandits.adversaries import quantile, tail_cut
+from bestarm.kernels.draws import BOTTOM, TOP
+from bestarm.kernels.trial import draw_only
+
+A = ba.adversaries
+FAR = -1e6  # a value that no clean reward takes: it marks the rewards that were replaced
+ARMS: dict[str, tuple[Any, Any]] = {  # an arm, and SciPy's object for its law
+    "gaussian": (ba.Gaussian(2.0, 1.5), stats.norm(2.0, 1.5)),
+    "uniform": (ba.Uniform(-1.0, 2.0), stats.uniform(-1.0, 3.0)),
+    "exponential": (ba.Exponential(2.0), stats.expon(scale=2.0)),
+    "log-normal": (ba.LogNormal(0.5, 0.7), stats.lognorm(0.7, scale=np.exp(0.5))),
+    "beta": (ba.Beta(2.0, 3.0), stats.beta(2.0, 3.0)),
+    "student": (ba.StudentT(3.0, 1.0, 2.0), stats.t(3.0, 1.0, 2.0)),
+    "bernoulli": (ba.Bernoulli(0.3), stats.bernoulli(0.3)),
+    "discrete": (
+        ba.Discrete([1, 2, 3], [0.5, 0.35, 0.15]),
+        stats.rv_discrete(values=([1, 2, 3], [0.5, 0.35, 0.15])),
+    ),
+}
+DISCRETE = ("bernoulli", "discrete")
+FIVE: Any = 5.0
+
+
+def rewards(bandit: ba.Bandit, pulls: int, seed: int = 3) -> NDArray[np.float64]:
+    """Rewards of arm 0, `pulls` of them."""
+    stream = bandit.stream(seed)
+    return np.array([stream.pull(0) for _ in range(pulls)])
+
+
+def pair(first: Any, second: Any = None) -> list[Any]:
+    return [first, ba.Gaussian(0.0) if second is None else second]
+
+
+# ------------------------------------------------------------------------------- streams, against NumPy's generator
+
+Draw = Callable[[np.random.Generator, int], float]
+LAWS: dict[
+    str, tuple[Any, Draw]
+] = {  # contaminated rewards of arm 0, Gaussian(2, 1.5), in NumPy; arm 1 is Uniform(5, 6)
+    "point": (A.Point(7.0), lambda rng, n: 7.0),
+    "uniform": (A.Uniform(7.0, 0.5), lambda rng, n: 7.0 + 0.5 * (2.0 * rng.random() - 1.0)),
+    "gaussian": (A.Gaussian(7.0, 0.5), lambda rng, n: 7.0 + 0.5 * rng.standard_normal()),
+    "shift": (A.Shift(0.7), lambda rng, n: 2.0 + 1.5 * rng.standard_normal() + 0.7),
+    "schedule": (
+        A.Schedule([(0, A.Point(7.0)), (100, A.Shift(1.0))]),
+        lambda rng, n: 7.0 if n < 100 else 2.0 + 1.5 * rng.standard_normal() + 1.0,
+    ),
+    "drift": (A.Drift(0.01, 2.0), lambda rng, n: 2.0 + 1.5 * rng.standard_normal() + min(0.01 * n, 2.0)),
+    "drift down": (A.Drift(-0.01, 2.0), lambda rng, n: 2.0 + 1.5 * rng.standard_normal() - min(0.01 * n, 2.0)),
+    "reflect": (A.Reflect(0.5), lambda rng, n: 1.0 - (2.0 + 1.5 * rng.standard_normal())),
+    "impersonate": (A.Impersonate(1), lambda rng, n: 5.0 + 1.0 * rng.random()),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_stream_is_a_fair_coin_and_then_one_of_two_laws(name: str) -> None:
+    """Bit for bit: also for the laws that were there before the others came."""
+    adversary, contaminated = LAWS[name]
+    found = rewards(ba.Bandit(pair(ba.Gaussian(2.0, 1.5), ba.Uniform(5.0, 6.0)), 0.2, adversary), 500)
+    rng = np.random.default_rng(3)
+    expected = [contaminated(rng, n) if rng.random() < 0.2 else 2.0 + 1.5 * rng.standard_normal() for n in range(500)]
+    assert found.tolist() == expected
+
+
+def test_simulation_meets_the_adversary_that_a_stream_shows() -> None:
+    arms = [ba.Gaussian(1.0), ba.Gaussian(0.0)]
+    for _, build in ATTACKS.values():
+        bandit = ba.Bandit(arms, 0.1, build(arms, 0.1))
+        trial = ba.simulate(bandit, "mean-se", delta=0.1, trials=1, seed=4)
+        finder = ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0, method="mean-se")
+        stream = bandit.stream(np.random.SeedSequence(4).spawn(1)[0])
+        while not finder.done:
+            (arm,) = finder.ask(1)
+            finder.tell(arm, stream.pull(int(str(arm))))
+        assert (finder.result.pulls, finder.result.best) == (trial.pulls[0], trial.answers[0])
+
+
+# ------------------------------------------------------------------------------------------------- malicious coins
+
+
+@pytest.mark.parametrize("family", ARMS)
+@pytest.mark.parametrize("tail", ["top", "bottom"])
+def test_a_selective_coin_replaces_the_extreme_rewards_at_the_rate_epsilon(family: str, tail: str) -> None:
+    arm, law = ARMS[family]
+    found = rewards(ba.Bandit(pair(arm), 0.2, A.Selective(A.Point(FAR), tail)), 4000)
+    hit = found == FAR
+    assert stats.binomtest(int(hit.sum()), hit.size, 0.2).pvalue > 1e-4
+    left = found[~hit]
+    if family not in DISCRETE:  # every reward beyond the quantile was hit and no other
+        assert left.max() <= law.ppf(0.8) if tail == "top" else left.min() >= law.ppf(0.2)
+        within = law.cdf(left) / 0.8 if tail == "top" else (law.cdf(left) - 0.2) / 0.8
+        assert stats.kstest(within, "uniform").pvalue > 1e-4
+    else:  # what is left of each value, by its clean probability less what the tail took
+        values = sorted(law.support()) if family == "bernoulli" else [1, 2, 3]
+        clean = {value: float(law.pmf(value)) for value in values}
+        to_take = 0.2
+        for value in values[::-1] if tail == "top" else values:
+            taken = min(to_take, clean[value])
+            clean[value], to_take = clean[value] - taken, to_take - taken
+        for value, share in clean.items():
+            count = int((left == value).sum())
+            assert count == 0 if share < 1e-9 else stats.binomtest(count, found.size, share).pvalue > 1e-4
+
+
+def test_a_selective_adversary_may_see_the_reward_that_it_moves() -> None:
+    found = rewards(ba.Bandit(pair(ba.Uniform(0.0, 1.0)), 0.25, A.Selective(A.Shift(-10.0), "top")), 2000)
+    moved = found[found < -1.0]
+    assert moved.min() >= -9.25
+    assert found[found > -1.0].max() <= 0.75
+    mirrored = rewards(ba.Bandit(pair(ba.Uniform(0.0, 1.0)), 0.25, A.Selective(A.Reflect(0.0), "bottom")), 2000)
+    assert (mirrored.min() >= -0.25, mirrored[mirrored > 0.0].min() >= 0.25) == (True, True)
+
+
+def test_arms_with_a_fair_coin_keep_it_beside_others_with_a_selective_one() -> None:
+    for first in (ba.Gaussian(2.0), ba.CustomArm(lambda rng: rng.normal(2.0), mean=2.0, sigma=1.0)):
+        bandit = ba.Bandit(pair(first), 0.2, A.Selective(A.Point(FAR), ["fair", "top"]))
+        found = rewards(bandit, 5000)
+        hit = found == FAR
+        assert stats.binomtest(int(hit.sum()), hit.size, 0.2).pvalue > 1e-4
+        assert stats.kstest(found[~hit], stats.norm(2.0).cdf).pvalue > 1e-4  # the coin did not look
+
+
+def test_a_schedule_may_turn_malicious() -> None:
+    turning = A.Schedule([(0, A.Point(FAR)), (3000, A.Selective(A.Point(FAR), "top"))])
+    found = rewards(ba.Bandit(pair(ba.Gaussian(0.0)), 0.2, turning), 6000)
+    assert turning.power == "malicious"
+    for part in (found[:3000], found[3000:]):
+        assert stats.binomtest(int((part == FAR).sum()), 3000, 0.2).pvalue > 1e-4
+    assert found[:3000].max() > 2.0
+    assert found[3000:].max() <= stats.norm.ppf(0.8)
+
+
+def test_nothing_is_replaced_at_epsilon_zero() -> None:
+    assert FAR not in rewards(ba.Bandit(pair(ba.Bernoulli(0.3)), 0.0, A.Selective(A.Point(FAR))), 500)
+
+
+@pytest.mark.parametrize("family", ARMS)
+def test_quantiles_are_those_of_scipy(family: str) -> None:
+    arm, law = ARMS[family]
+    for level in (0.05, 0.3, 0.45, 0.81, 0.95):
+        assert quantile(arm, level) == pytest.approx(law.ppf(level), rel=1e-12)
+    if family not in DISCRETE:
+        assert tail_cut(arm, 0.1, TOP) == pytest.approx((law.isf(0.1), 0.0))
+        assert tail_cut(arm, 0.1, BOTTOM) == pytest.approx((law.ppf(0.1), 0.0))
+
+
+def test_a_tail_that_ends_between_two_values_takes_the_whole_value() -> None:
+    arm = ba.Discrete([1, 2, 3], [0.5, 0.25, 0.25])
+    assert tail_cut(arm, 0.25, TOP) == (3.0, 1.0)
+    assert tail_cut(arm, 0.375, TOP) == (2.0, 0.5)
+    assert tail_cut(arm, 0.25, BOTTOM) == (1.0, 0.5)
+    found = rewards(ba.Bandit(pair(arm), 0.25, A.Selective(A.Point(FAR))), 2000)
+    assert set(found.tolist()) == {1.0, 2.0, FAR}
+
+
+# -------------------------------------------------------------------------------------------------- ready-made attacks
+
+WIDE = [ba.Gaussian(mean) for mean in (1.5, 2.5, 1.0)]
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attacks_have_the_power_of_their_label_and_hurt(name: str) -> None:
+    """The best arm's mean goes down and the runner-up's up, by draws of the attack against the clean mean."""
+    power, build = ATTACKS[name]
+    adversary = build(WIDE, 0.1)
+    assert adversary.power == power
+    laws, rng = ba.Bandit(WIDE, 0.1, adversary).laws(), np.random.default_rng(1)
+    runner_up, best = (draw_only(laws, rng, np.full(100_000, arm)) / 100_000 for arm in (0, 1))
+    assert best < 2.5 - 0.05
+    assert runner_up > 1.5 + 0.05 or name == "benign"
+
+
+def test_attacks_put_values_where_they_say() -> None:
+    assert attacks.one_sided_gross(WIDE, 50.0).pieces[0].a == (50.0, -50.0, 50.0)
+    assert attacks.hidden(WIDE, 2.0).pieces[0].a == (3.5, 0.5, 3.0)
+    assert attacks.swap(WIDE).pieces[0].a == (1.0, 0.0, 2.0)
+    edge = attacks.edge_of_trim(WIDE, 0.1).pieces[0].a
+    clean_beyond = 0.9 * np.array([stats.norm.sf(edge[0], 1.5), stats.norm.cdf(edge[1], 2.5)])
+    assert clean_beyond == pytest.approx([0.05, 0.05])
+
+
+def test_a_trimmed_mean_keeps_what_is_just_inside_its_edge() -> None:
+    adversary = attacks.edge_of_trim(WIDE, 0.2, alpha=0.1)
+    found = np.sort(rewards(ba.Bandit(WIDE, 0.2, adversary), 10_000))
+    value = adversary.pieces[0].a[0]
+    kept = found[1000:-1000]
+    assert (kept == value).sum() >= 0.95 * (found == value).sum() > 1500
+    assert kept.max() < value + 0.1
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: A.Selective(A.Point(1.0), "middle"), "tails must be one of top, bottom, fair, got 'middle'"),
+        (lambda: A.Selective(A.Point(1.0), []), "tails must be one name for all arms or one for each"),
+        (lambda: A.Selective(FIVE), "adversary must be one of bestarm.adversaries, got 5.0"),
+        (lambda: A.Drift(1.0, -2.0), "limit must be a finite number >= 0, got -2.0"),
+        (lambda: A.Drift(float("nan"), 2.0), "rates must be a finite number"),
+        (lambda: A.Reflect([]), "points must be a finite number"),
+        (lambda: ba.Bandit(WIDE, 0.1, A.Impersonate(3)), "targets must be indices below 3"),
+        (lambda: ba.Bandit(WIDE, 0.1, A.Impersonate(0.5)), "targets must be indices below 3"),
+        (
+            lambda: ba.Bandit(pair(lambda rng: 0.0), 0.1, A.Impersonate(0)),
+            "targets must be indices below 2 of arms that",
+        ),
+        (lambda: ba.Bandit(pair(lambda rng: 0.0), 0.1, A.Selective(A.Point(1.0))), "arms must be laws that the adv"),
+        (lambda: ba.Bandit(WIDE, 0.1, A.Selective(A.Point(1.0), ["top", "fair"])), "adversary must have one value for"),
+        (lambda: attacks.hidden([ba.Gaussian(1.0)] * 2), "arms must be at least two, with known means and one largest"),
+        (lambda: attacks.hidden([ba.Exponential(1.0), ba.Gaussian(0.0)]), "arms must have a sigma each"),
+        (lambda: attacks.hidden(WIDE, s=0.0), "s must be a finite number > 0, got 0.0"),
+        (lambda: attacks.edge_of_trim(WIDE, 0.1, alpha=0.47), "alpha must be above 0 and below (1 - epsilon) / 2"),
+        (lambda: attack_table(methods=["magic"]), "methods must be one of "),
+        (lambda: attack_table(methods="mean-se"), "methods must be a list of names, got 'mean-se'"),
+        (lambda: attack_table(attacks=["magic"]), "attacks must be one of benign, one-sided-gross"),
+        (lambda: attack_table(attacks=[]), "attacks must be at least one"),
+        (lambda: attack_table(epsilon=0.0), "epsilon must be above 0"),
+        (lambda: attack_table(trials=0), "trials must be a whole number >= 1"),
+    ],
+)
+def test_bad_input_is_refused(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ba.InputError) as refused:
+        make()
+    assert str(refused.value).startswith(message)
+
+
+# --------------------------------------------------------------------------------------------------------------- bench
+
+
+def test_the_bench_tells_who_is_fooled(tmp_path: Path) -> None:
+    wide, narrow = INSTANCES
+    table = attack_table(["g-cbai", "se-cbai", "median-se"], ["benign", "one-sided-gross"], trials=20, workers=2)
+    errors = ["error_rate", "error_low", "error_high"]
+    costs = ["mean_pulls", "standard_error", "no_winner", "undecided"]
+    assert list(table.columns) == ["instance", "attack", "power", "method", "trials", *errors, *costs]
+    assert table[["instance", "attack", "method"]].drop_duplicates().shape[0] == len(table) == 12
+    rate = table.set_index(["instance", "attack", "method"])["error_rate"]
+    assert (rate[wide, "benign"] == 0.0).all()
+    for method in ("g-cbai", "se-cbai"):  # at alpha = epsilon / 2
+        assert rate[wide, "one-sided-gross", method] == rate[narrow, "one-sided-gross", method] == 1.0
+    assert rate[wide, "one-sided-gross", "median-se"] == 0.0
+    assert rate[narrow, "one-sided-gross", "median-se"] == 1.0  # a gap of 0.2 sigma can be hidden from it
+    assert (table["error_low"] <= table["error_rate"]).all()
+    assert (table["error_rate"] <= table["error_high"]).all()
+    exact = stats.binomtest(20, 20).proportion_ci(0.95, "exact").low
+    assert table["error_low"].max() == pytest.approx(exact)
+    assert (table["mean_pulls"] >= 7372).all()  # K times T
+    draw_attack_table(table, tmp_path / "new" / "attack.png")
+    assert (tmp_path / "new" / "attack.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_the_bench_counts_trials_that_named_nobody() -> None:
+    rows: dict[str, tuple[str, dict[str, Any]]] = {"short": ("mean-se", {})}
+    table = attack_table(rows, ["benign"], {"near": [0.0, 0.001]}, trials=10, max_pulls=50)
+    (row,) = table.to_dict("records")
+    assert (row["method"], row["undecided"], row["no_winner"], row["error_rate"]) == ("short", 1.0, 0.0, 0.0)
+    assert (row["mean_pulls"], row["standard_error"]) == (50.0, 0.0)
+
+
+def test_the_bench_is_the_same_for_any_number_of_threads() -> None:
+    runs = [
+        attack_table(["mean-se"], ["coin-on-best", "boiling-frog"], trials=60, workers=workers) for workers in (1, 2)
+    ]
+    assert runs[0].equals(runs[1])
+
+
+def test_every_method_has_a_row() -> None:
+    rows = attack_methods()
+    assert {method for method, _ in rows.values()} == set(ba.METHODS)
+    assert [options for _, options in rows.values() if options] == [
+        {"adversary_power": "malicious"}
+        for method in ba.METHODS.values()
+        if "adversary_power" in {option.name for option in method.options}
+    ]
+
+
+def test_the_command_writes_rows_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from bestarm.cli.attack import attack
+    from bestarm.cli.output import Format
+
+    attack(5, methods="mean-se, mean-gap", attacks="one-sided-gross", workers=1, out=tmp_path, form=Format.json)
+    printed = capsys.readouterr()
+    rows = json.loads(printed.out)
+    assert [(row["method"], row["error_rate"]) for row in rows] == [("mean-se", 1.0), ("mean-gap", 1.0)] * 2
+    assert printed.err.splitlines()[-1] == f"picture: {tmp_path / 'attack.png'}"
+    assert (tmp_path / "attack.png").exists()
