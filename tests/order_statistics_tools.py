@@ -289,7 +289,7 @@ VANISHING: dict[str, Stream] = {
     "rising to zero": lambda rng, count, alpha: -(2.0 ** -np.linspace(-300.0, 300.0, count)),
     "falling to zero": lambda rng, count, alpha: 2.0 ** -np.linspace(-300.0, 300.0, count),
     "steps of 2^30": lambda rng, count, alpha: np.sort(-rng.random(count) * 2.0 ** (30.0 * rng.integers(-9, 9, count))),
-    "dying out": lambda rng, count, alpha: rng.standard_normal(count) * np.exp(-0.03 * np.arange(count)),
+    "dying out": lambda rng, count, alpha: rng.standard_normal(count) * np.exp(-0.1 * np.arange(count)),
     "zeros in between": lambda rng, count, alpha: np.sort(
         np.concatenate([-1e30 * rng.random(count // 4), np.zeros(40), 1e-5 * rng.random(count - count // 4 - 40)])
     ),
@@ -346,6 +346,16 @@ class SwellAndDrain:
             if min(edge, arm.fence[self.reserve]) < between < max(edge, arm.fence[self.reserve]):
                 return float(between)
         return 1.0 + step if above else -1.0 - step
+
+
+def sweep_dust(arm: SimpleNamespace, pool: CountedPool, step: int) -> float:
+    """Swing the upper cut between a huge atom and one of dust; now and then a reward that the huge one does not dwarf."""
+    if arm.divided != DIVIDED:
+        return -1.0 if step % 2 else 1e-20
+    if step % 8 == 0:
+        return 5.0
+    last = arm.window[1] + arm.width[1] - 1
+    return 1e-20 if arm.width[1] > 0 and list.__getitem__(pool, last) == -1.0 else -1.0
 
 
 # ---------------------------------------------------------------- invariants

@@ -315,6 +315,22 @@ def test_arms_that_are_no_list_are_refused(arms: Any) -> None:
     refused_unchanged(finder, partial(finder.tell_many, arms, [0.5]), *message)
 
 
+def test_a_set_of_arms_is_refused() -> None:
+    """It has no order, so nobody can say which reward belongs to which arm."""
+    finder = begun()
+    before = pickle.dumps(finder)
+    arms: Any = {"A", "B"}
+    with pytest.raises(InputError, match=r"^arms must .*, got .*: "):
+        finder.tell_many(arms, [0.0, 1.0])
+    assert pickle.dumps(finder) == before
+
+
+def test_a_number_beyond_doubles_in_an_array_is_refused() -> None:
+    finder = begun()
+    rewards: Any = np.array([1.0, np.longdouble("1e4000")])
+    refused_unchanged(finder, partial(finder.tell_many, ["A", "B"], rewards), "reward", REWARD_RULE, "inf", NOTHING)
+
+
 @pytest.mark.parametrize(("arms", "rewards"), [(2, 1), (2, 3), (0, 1), (1, 0), (500, 499)])
 def test_lists_of_different_length_are_refused(arms: int, rewards: int) -> None:
     finder = begun()

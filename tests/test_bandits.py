@@ -14,6 +14,7 @@ from scipy import special, stats
 import bestarm as ba
 from bestarm import adversaries
 from bestarm.bandits.arms import CompiledArm
+from bestarm.errors import InputError
 from bestarm.kernels.compile import kernel
 from bestarm.kernels.draws import Laws, pull
 
@@ -252,6 +253,15 @@ def test_streams_are_repeatable_from_every_kind_of_seed() -> None:
     assert pulled[0] == pulled[1] == pulled[2]
     other = bandit.stream(6)
     assert [other.pull(t % 2) for t in range(200)] != pulled[0]
+
+
+@pytest.mark.parametrize("seed", [None, -1, 1.5, "7"], ids=repr)
+def test_streams_and_adversaries_need_a_seed_that_can_be_repeated(seed: Any) -> None:
+    """None would take one from the operating system."""
+    with pytest.raises(InputError, match=r"^seed must .*, got .*: "):
+        two(ba.Gaussian(1.0)).stream(seed)
+    with pytest.raises(InputError, match=r"^seed must .*, got .*: "):
+        ba.paper_adversary([1.0, 0.0], 0.1, seed)
 
 
 # -------------------------------------------------------------------------------------------------------- contamination

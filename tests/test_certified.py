@@ -131,6 +131,7 @@ def test_bounds_are_worth_more_than_the_sigma_they_imply(law: str) -> None:
         bounds = (1.0, 3.0)
     rated = ba.Bandit(arms, 0.01, ba.adversaries.Point(bounds[0]))
     tight = ba.simulate(rated, "certified", delta=0.1, bounds=bounds, trials=40, seed=1, resolution=0.01)
+    half = (bounds[1] - bounds[0]) / 2
     loose = ba.simulate(rated, "certified", delta=0.1, trials=40, seed=1, resolution=0.01, sigma=half)
     assert tight.wrong == 0
     assert tight.decided == 40

@@ -14,6 +14,7 @@ from scipy import stats
 
 import bestarm as ba
 from bestarm import adversaries
+from bestarm.errors import InputError
 from bestarm.methods import METHODS
 from bestarm.simulation import trial_seeds
 
@@ -171,6 +172,13 @@ def test_every_kind_of_seed() -> None:
     assert simulated("mean-se", seed=2**80).pulls.tolist() != expected.pulls.tolist()
 
 
+def test_a_generator_that_cannot_spawn_is_refused() -> None:
+    """One that was not made from a SeedSequence, such as that of a RandomState."""
+    old = np.random.Generator(np.random.RandomState(3)._bit_generator)
+    with pytest.raises(InputError, match=r"^seed must .*, got .*: "):
+        simulated("mean-se", seed=old)
+
+
 def test_the_seed_is_kept_with_the_trials() -> None:
     assert simulated("mean-se", seed=7).settings["seed"] == 7
     assert simulated("mean-se", seed=np.int64(7)).settings["seed"] == 7
@@ -203,6 +211,12 @@ def test_bounds_can_stand_for_sigma() -> None:
         trials = simulated(method, bandit, bounds=(0, 1), trials=5)
         assert trials.settings["sigma"] == 0.5
         assert_same(trials, [by_hand(method, bandit, child, epsilon=0.1, bounds=(0, 1)) for child in trial_seeds(5, 5)])
+
+
+def test_rewards_outside_the_declared_bounds_are_refused_in_simulations_too() -> None:
+    for method in ("mean-se", "certified"):
+        with pytest.raises(InputError, match=r"^(reward|bounds) must .*, got .*: "):
+            simulated(method, bounds=(0.0, 0.5), trials=2)
 
 
 def test_an_arm_without_a_scale_does_with_a_given_one() -> None:

@@ -13,7 +13,7 @@ half of a window carries its sum, so a trimmed mean is O(1). As long as nobody a
 forced exploration, rewards are left raw, and the first question divides them all in O(n).
 
 Cost of `insert`: O(1) on average for exchangeable rewards, O(log n) amortised for any order of them (`piles.py` says
-why). One exception: a reward that leaves a pile and is 2^40 times larger than all that stays makes the pile's sum be
+why). One exception: rewards that leave a pile and are 2^20 times larger than all that stays make the pile's sum be
 added up afresh.
 """
 
@@ -60,6 +60,7 @@ def _resum(arm: Record, pool: Pool, w: int) -> None:
     middle = arm.window[w] + arm.cut[w]
     arm.left[w], arm.left_rest[w] = _range_sum(pool, arm.window[w], middle)
     arm.right[w], arm.right_rest[w] = _range_sum(pool, middle, arm.window[w] + arm.width[w])
+    arm.left_peak[w], arm.right_peak[w] = 0.0, 0.0
 
 
 @kernel
@@ -158,10 +159,12 @@ def _raise_cut(arm: Record, pool: Pool, w: int) -> None:
     arm.left[w], arm.left_rest[w] = add(arm.left[w], arm.left_rest[w], value)
     if place + 1 == end:
         arm.right[w], arm.right_rest[w] = 0.0, 0.0
-    elif dwarfs(value, pool[place + 1], pool[end - 1]):
-        arm.right[w], arm.right_rest[w] = _range_sum(pool, place + 1, end)
     else:
         arm.right[w], arm.right_rest[w] = add(arm.right[w], arm.right_rest[w], -value)
+        arm.right_peak[w] = max(arm.right_peak[w], abs(value))
+        if dwarfs(arm.right_peak[w], pool[place + 1], pool[end - 1]):
+            arm.right[w], arm.right_rest[w] = _range_sum(pool, place + 1, end)
+            arm.right_peak[w] = 0.0
     arm.cut[w] += 1
 
 
@@ -174,10 +177,12 @@ def _lower_cut(arm: Record, pool: Pool, w: int) -> None:
     arm.right[w], arm.right_rest[w] = add(arm.right[w], arm.right_rest[w], value)
     if arm.cut[w] == 0:
         arm.left[w], arm.left_rest[w] = 0.0, 0.0
-    elif dwarfs(value, pool[arm.window[w]], pool[place - 1]):
-        arm.left[w], arm.left_rest[w] = _range_sum(pool, arm.window[w], place)
     else:
         arm.left[w], arm.left_rest[w] = add(arm.left[w], arm.left_rest[w], -value)
+        arm.left_peak[w] = max(arm.left_peak[w], abs(value))
+        if dwarfs(arm.left_peak[w], pool[arm.window[w]], pool[place - 1]):
+            arm.left[w], arm.left_rest[w] = _range_sum(pool, arm.window[w], place)
+            arm.left_peak[w] = 0.0
 
 
 @kernel
@@ -323,6 +328,7 @@ def divide(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
         arm.fence[2 * w] = pool[arm.window[w]] if arm.width[w] > 0 else empty
         arm.fence[2 * w + 1] = pool[arm.window[w] + arm.width[w] - 1] if arm.width[w] > 0 else empty
         _resum(arm, pool, w)
+    _move_cuts(arm, pool, rank_0, rank_1)  # where few rewards are kept, the windows are short of their margins
 
 
 @inlined_kernel
@@ -331,7 +337,8 @@ def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> N
 
     `rank_1` = 0 means that there is no second cut, always or never for an arm. `calm` of the arm must be positive, and
     its rewards must not be raw.
-    Ranks may be any numbers with 0 <= rank_0 < rank_1 <= n, at a cost in proportion to how far they move.
+    Ranks may be any numbers with 0 <= rank_0 < rank_1 <= n, at most two rewards from where they were: rooms are
+    reckoned for that.
     """
     arm.count += 1
     arm.calm -= 1
@@ -422,7 +429,7 @@ def drop_outside(arm: Record, pool: Pool, low: float, high: float) -> None:
             place = _keep_between(arm, pool, arm.window[w], arm.window[w] + arm.width[w], place, 1.0, low, high)
             arm.width[w] = 0
         for pile in range(FIRST_RESERVE):
-            arm.total[pile], arm.total_rest[pile] = 0.0, 0.0
+            arm.total[pile], arm.total_rest[pile], arm.peak[pile] = 0.0, 0.0, 0.0
     arm.held[1] = place - start
     arm.count = arm.held[1]
     arm.cut[0], arm.cut[1] = 0, arm.count

@@ -49,13 +49,18 @@ def _usual_batch(arm: Record, pile: int) -> int:
 def push_reserve(arm: Record, pool: Pool, store: int, value: float) -> None:
     """Push a reward onto a reserve; one that is full or outgrew its purpose gives most of itself back to the bulk."""
     pile = pile_of(store)
-    size = arm.held[store]
-    wide = size > 3 * max(SMALLEST_BATCH, arm.batch[store]) and size * size > 9 * arm.held[pile]
-    if wide or size == arm.room[store]:
-        shorten_reserve(arm, pool, store, min(_usual_batch(arm, pile), size >> 1))
-    heap_push(pool, arm.start[store], arm.held[store], _sign(store) * value)
-    arm.held[store] += 1
+    sign = _sign(store)
     add_to_pile(arm, pile, value)
+    if arm.held[store] == arm.room[store]:
+        shorten_reserve(arm, pool, store, min(_usual_batch(arm, pile), arm.held[store] >> 1))
+        if sign * value < sign * arm.fence[store - FIRST_RESERVE]:  # it would have been given back as well
+            append_to_bulk(arm, pool, pile, value)
+            return
+    heap_push(pool, arm.start[store], arm.held[store], sign * value)
+    arm.held[store] += 1
+    size = arm.held[store]
+    if size > 3 * max(SMALLEST_BATCH, arm.batch[store]) and size * size > 9 * arm.held[pile]:
+        shorten_reserve(arm, pool, store, min(_usual_batch(arm, pile), size >> 1))
 
 
 @kernel
@@ -115,8 +120,9 @@ def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
 
 @kernel
 def guard_sum(arm: Record, pool: Pool, store: int, largest: float) -> None:
-    """Add up a pile's sum afresh if what was popped from one of its reserves dwarfs what remains."""
+    """Add up a pile's sum afresh if what has been popped since the last time dwarfs what remains."""
     pile = pile_of(store)
+    arm.peak[pile] = max(arm.peak[pile], largest)
     remaining = arm.held[pile]
     near, far = 0.0, 0.0
     for other in range(FIRST_RESERVE, STORES):
@@ -127,8 +133,9 @@ def guard_sum(arm: Record, pool: Pool, store: int, largest: float) -> None:
                 near = edge
             elif abs(edge) < np.inf:
                 far = edge
-    if remaining > 0 and not dwarfs(largest, near, far):
+    if remaining > 0 and not dwarfs(arm.peak[pile], near, far):
         return
+    arm.peak[pile] = 0.0
     arm.total[pile], arm.total_rest[pile] = 0.0, 0.0
     for place in range(arm.start[pile], arm.start[pile] + arm.held[pile]):
         add_to_pile(arm, pile, pool[place])

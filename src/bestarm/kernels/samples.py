@@ -40,6 +40,7 @@ arm_dtype = np.dtype(
         ("fence", "f8", (4,)),
         ("total", "f8", (3,)),  # sum of each pile, and its rounding errors
         ("total_rest", "f8", (3,)),
+        ("peak", "f8", (3,)),  # the largest reward, in size, that left the pile since its sum was last added up afresh
         ("window", "i8", (2,)),  # where the window starts in the pool
         ("width", "i8", (2,)),
         ("cut", "i8", (2,)),  # rewards of the window below the cut
@@ -48,6 +49,8 @@ arm_dtype = np.dtype(
         ("left_rest", "f8", (2,)),
         ("right", "f8", (2,)),
         ("right_rest", "f8", (2,)),
+        ("left_peak", "f8", (2,)),  # as for the piles
+        ("right_peak", "f8", (2,)),
         ("start", "i8", (STORES,)),
         ("held", "i8", (STORES,)),
         ("room", "i8", (STORES,)),

@@ -1,16 +1,17 @@
 """Sums that do not drift: a running total as an unevaluated pair (high, low) of doubles.
 
 A pair carries about 106 bits, so 10^8 additions and removals leave an error far below one rounding of the result.
-Only the removal of a value that dwarfs all that remains can lose digits; `dwarfs` finds that case, and the owner
-of the sum then adds it up afresh.
+Only the removal of values that dwarf all that remains can lose digits; `dwarfs` finds that case, and the owner of the
+sum then adds it up afresh.
 """
 
 from __future__ import annotations
 
 from bestarm.kernels.compile import inlined_kernel
 
-# A removed value 2^40 times larger than what remains would still leave 106 - 40 = 66 good bits: more than a double has.
-_DWARFING = 2.0**40
+# Rewards that have left a sum of n others, each up to 2^20 times larger than what remains, leave 106 - 20 - log2(n)
+# good bits: more than a double has, up to n = 2^33.
+_DWARFING = 2.0**20
 
 
 @inlined_kernel
@@ -26,7 +27,6 @@ def add(high: float, low: float, value: float) -> tuple[float, float]:
 
 
 @inlined_kernel
-def dwarfs(value: float, one: float, other: float) -> bool:
-    """Tell whether removing a value from a sum that keeps both others loses digits of it."""
-    remaining = max(abs(one), abs(other))
-    return remaining > 0.0 and abs(value) > _DWARFING * remaining
+def dwarfs(peak: float, one: float, other: float) -> bool:
+    """Tell whether having removed a value as large as `peak` from a sum that keeps both others loses digits of it."""
+    return peak > _DWARFING * max(abs(one), abs(other))
