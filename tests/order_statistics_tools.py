@@ -349,7 +349,7 @@ class SwellAndDrain:
 
 
 def sweep_dust(arm: SimpleNamespace, pool: CountedPool, step: int) -> float:
-    """Swing the upper cut between a huge atom and one of dust; now and then a reward that the huge one does not dwarf."""
+    """Swing the upper cut between a huge atom and one of dust; at times a reward that the huge one does not dwarf."""
     if arm.divided != DIVIDED:
         return -1.0 if step % 2 else 1e-20
     if step % 8 == 0:
