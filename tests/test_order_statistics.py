@@ -521,8 +521,8 @@ def test_a_running_pair_is_the_exact_sum(values: list[float]) -> None:
 
 
 def test_what_dwarfs_a_sum() -> None:
-    assert dwarfs(2.0**21, 1.0, -0.5)
-    assert not dwarfs(2.0**20, 1.0, -0.5)
-    assert not dwarfs(2.0**21, 0.5, -2.0)
+    assert dwarfs(2.0**31, 1.0, -0.5)
+    assert not dwarfs(2.0**30, 1.0, -0.5)
+    assert not dwarfs(2.0**31, 0.5, -2.0)
     assert dwarfs(1e-300, 0.0, 0.0)  # nothing but zeros remains
     assert not dwarfs(0.0, 0.0, 0.0)

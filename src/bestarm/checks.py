@@ -66,3 +66,15 @@ def numbers(values: ArrayLike) -> NDArray[np.float64]:
     array = np.array(values, dtype=object)
     good = array.ndim == 1 and all(abs(number(value)) < HUGE for value in array)
     return array.astype(np.float64) if good else np.empty(0)
+
+
+Seed = int | np.random.SeedSequence | np.random.Generator
+
+
+def checked_seed(seed: object) -> Seed:
+    """Return a seed that repeats what it seeds, or refuse it: None would take one from the operating system."""
+    if isinstance(seed, np.random.SeedSequence | np.random.Generator):
+        return seed
+    if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
+        return int(seed)
+    raise InputError("seed", "be a whole number >= 0, a SeedSequence or a Generator", seed, "any number will do")

@@ -119,7 +119,8 @@ def checked_rewards(problem: Problem, values: object) -> NDArray[np.float64]:
         values = np.array(items, dtype=np.float64)
     if values.ndim != 1 or values.dtype.kind not in "fiu":
         raise InputError("rewards", "be a flat list of numbers", values, "use tell for a single reward")
-    rewards: NDArray[np.float64] = values.astype(np.float64)
+    with np.errstate(over="ignore"):  # what is too large for a double becomes infinite, and is refused below
+        rewards: NDArray[np.float64] = values.astype(np.float64)
     low, high = problem.bounds or (-LARGEST_REWARD, LARGEST_REWARD)
     wrong = np.flatnonzero(~((rewards >= low) & (rewards <= high)))
     if wrong.size:

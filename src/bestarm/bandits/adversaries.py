@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bestarm.bandits.arms import Arm, CompiledArm
-from bestarm.checks import checked, number, numbers, one_of
+from bestarm.checks import checked, checked_seed, number, numbers, one_of
 from bestarm.errors import InputError
 from bestarm.kernels import draws
 
@@ -61,6 +61,18 @@ class Adversary:
         if self.chooses:
             return "malicious"
         return "prescient" if any(piece.kind >= draws.SHIFT for piece in self.pieces) else "oblivious"
+
+    def reach(self, low: float, high: float) -> tuple[float, float]:
+        """Return the lowest and the highest contaminated reward where clean ones lie between two values."""
+        ends = [(low, high)]
+        for piece in self.pieces:
+            if piece.kind in (draws.POINT, draws.UNIFORM_AROUND):
+                ends.append((min(piece.a) - max(piece.b), max(piece.a) + max(piece.b)))
+            elif piece.kind == draws.SHIFT:
+                ends.append((low + min(piece.a), high + max(piece.a)))
+            elif piece.kind != draws.IMPERSONATE:
+                ends.append((-np.inf, np.inf))
+        return min(end[0] for end in ends), max(end[1] for end in ends)
 
     def table(self, arms: Sequence[Arm], epsilon: float) -> NDArray[np.void]:
         """Return the laws for some arms as the kernels want them, piece by piece, with coins of the rate epsilon."""
@@ -213,7 +225,7 @@ def paper_adversary(means: ArrayLike, epsilon: float, seed: int | np.random.Gene
         raise InputError(
             "means", "be at least two finite numbers with one largest", means, "a tie has no best arm to keep"
         )
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checked_seed(seed))
     best = int(mu.argmax())
     others = np.delete(np.arange(mu.size), best)
     while True:

@@ -40,6 +40,16 @@ class CompiledArm(Arm):
     values: tuple[float, ...] = ()
     probabilities: tuple[float, ...] = ()
 
+    def support(self) -> tuple[float, float]:
+        """Return the lowest and the highest reward it can give; infinite if there is none."""
+        if self.kind in (draws.BERNOULLI, draws.BETA):
+            return 0.0, 1.0
+        if self.kind == draws.UNIFORM:
+            return self.parameters[0], self.parameters[1]
+        if self.kind == draws.DISCRETE:
+            return self.values[0], self.values[-1]
+        return (0.0 if self.kind in (draws.EXPONENTIAL, draws.LOG_NORMAL) else -math.inf), math.inf
+
 
 @dataclass(frozen=True)
 class CustomArm(Arm):

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from bestarm.bandits.adversaries import Adversary, CustomAdversary, as_adversary
 from bestarm.bandits.arms import Arm, CompiledArm, CustomArm, as_arm
-from bestarm.checks import checked
+from bestarm.checks import Seed, checked, checked_seed
 from bestarm.errors import InputError
 from bestarm.kernels.draws import GAUSSIAN, Laws, attack_dtype, clean_once, contaminated, law_dtype, pull_once
-
-Seed = int | np.random.SeedSequence | np.random.Generator
 
 
 class Bandit:
@@ -108,6 +106,17 @@ class Bandit:
             return Laws(rows, support, self.adversary.table(self.arms, self.epsilon), rate)
         return Laws(rows, support, np.zeros(0, attack_dtype), 0.0)
 
+    def reach(self) -> tuple[float, float]:
+        """Return the lowest and the highest reward that can be observed, contaminated or not; infinite if unbounded."""
+        ends = [arm.support() if isinstance(arm, CompiledArm) else (-np.inf, np.inf) for arm in self.arms]
+        low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+        if isinstance(self.adversary, CustomAdversary):
+            return -np.inf, np.inf
+        if self.adversary is None or self.epsilon == 0.0:
+            return low, high
+        below, above = self.adversary.reach(low, high)
+        return min(low, below), max(high, above)
+
     def stream(self, seed: Seed) -> Stream:
         """Return a stream of rewards, the same for the same seed and the same order of pulls.
 
@@ -116,7 +125,7 @@ class Bandit:
         >>> [stream.pull(arm) for arm in (0, 1, 1)]
         [0.0, 1.0, 1.0]
         """
-        return Stream(self, np.random.default_rng(seed))
+        return Stream(self, np.random.default_rng(checked_seed(seed)))
 
 
 class Stream:

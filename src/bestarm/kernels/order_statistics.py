@@ -13,7 +13,7 @@ half of a window carries its sum, so a trimmed mean is O(1). As long as nobody a
 forced exploration, rewards are left raw, and the first question divides them all in O(n).
 
 Cost of `insert`: O(1) on average for exchangeable rewards, O(log n) amortised for any order of them (`piles.py` says
-why). One exception: rewards that leave a pile and are 2^20 times larger than all that stays make the pile's sum be
+why). One exception: rewards that leave a pile and are 2^30 times larger than all that stays make the pile's sum be
 added up afresh.
 """
 

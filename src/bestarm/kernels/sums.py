@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from bestarm.kernels.compile import inlined_kernel
 
-# Rewards that have left a sum of n others, each up to 2^20 times larger than what remains, leave 106 - 20 - log2(n)
-# good bits: more than a double has, up to n = 2^33.
-_DWARFING = 2.0**20
+# Rewards that have left a sum of n others, each up to 2^30 times larger than what remains, leave 106 - 30 - log2(n)
+# good bits: more than a double has, up to n = 2^23.
+_DWARFING = 2.0**30
 
 
 @inlined_kernel

@@ -11,13 +11,13 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from bestarm.bandits import Bandit
-from bestarm.checks import checked
+from bestarm.checks import Seed, checked, checked_seed
 from bestarm.errors import InputError
 from bestarm.kernels.methods import ask, tell
 from bestarm.kernels.state import Rule, State, make_room, new_state
 from bestarm.kernels.trial import run_trial
 from bestarm.methods import get_method
-from bestarm.problem import Problem, pose
+from bestarm.problem import Problem, checked_reward, pose
 from bestarm.result import STATUSES
 from bestarm.simulation.trials import Trials
 
@@ -31,7 +31,7 @@ def simulate(
     *,
     delta: float,
     trials: int = 1000,
-    seed: int | np.random.SeedSequence | np.random.Generator = 0,
+    seed: Seed = 0,
     epsilon: float | None = None,
     sigma: float | None = None,
     bounds: tuple[float, float] | None = None,
@@ -80,7 +80,7 @@ def simulate(
     entry = get_method(method)
     complete = entry.complete(problem, options)
     seeds = _root(seed).spawn(count)
-    run = _compiled_trial(bandit) if bandit.compiled else _python_trial(bandit)
+    run = _compiled_trial(bandit) if bandit.compiled else _python_trial(bandit, problem)
 
     own_seed = entry.random and "seed" not in options  # then every trial draws arms by a seed of its own
     shared = entry.rule(problem, complete)
@@ -123,21 +123,19 @@ def simulate(
     return Trials(pulls, answers, bandit.is_best(answers), arm_pulls, np.array(STATUSES)[done], settings)
 
 
-def trial_seeds(seed: int | np.random.SeedSequence | np.random.Generator, trials: int) -> list[np.random.SeedSequence]:
+def trial_seeds(seed: Seed, trials: int) -> list[np.random.SeedSequence]:
     """Return the seeds of the trials of `simulate`: `Bandit.stream(seeds[i])` gives the rewards of trial i."""
     return _root(seed).spawn(trials)
 
 
-def _root(seed: int | np.random.SeedSequence | np.random.Generator) -> np.random.SeedSequence:
-    if isinstance(seed, np.random.Generator):
-        source = seed.bit_generator.seed_seq
-        assert isinstance(source, np.random.SeedSequence)
-        return source
-    if isinstance(seed, np.random.SeedSequence):
-        return seed
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError("seed", "be a whole number >= 0, a SeedSequence or a Generator", seed, "any number will do")
-    return np.random.SeedSequence(int(seed))
+def _root(seed: Seed) -> np.random.SeedSequence:
+    source = checked_seed(seed)
+    if isinstance(source, np.random.Generator):
+        root = source.bit_generator.seed_seq
+        if not isinstance(root, np.random.SeedSequence):
+            raise InputError("seed", "be a generator that can spawn", seed, "make it with numpy.random.default_rng")
+        return root
+    return source if isinstance(source, np.random.SeedSequence) else np.random.SeedSequence(source)
 
 
 def _problem(
@@ -148,7 +146,13 @@ def _problem(
     if scale is None and bounds is None:
         reason = "an arm of this bandit is not sub-Gaussian, so it has no scale of its own to go by"
         raise InputError("sigma", "be given", None, reason)
-    return pose(len(bandit.arms), delta=delta, epsilon=rate, sigma=scale, bounds=bounds)
+    problem = pose(len(bandit.arms), delta=delta, epsilon=rate, sigma=scale, bounds=bounds)
+    if problem.bounds is not None and bandit.compiled:
+        low, high = bandit.reach()
+        if low < problem.bounds[0] or high > problem.bounds[1]:
+            reason = f"rewards of this bandit reach from {low:g} to {high:g}, contaminated ones included"
+            raise InputError("bounds", "contain all rewards", bounds, reason)
+    return problem
 
 
 def method_seed(child: np.random.SeedSequence) -> int:
@@ -162,7 +166,7 @@ def _compiled_trial(bandit: Bandit) -> Callable[[Rule, np.random.Generator, int]
     return lambda rule, rng, cap: run_trial(new_state(arms, rule), rule, laws, rng, cap)
 
 
-def _python_trial(bandit: Bandit) -> Callable[[Rule, np.random.Generator, int], State]:
+def _python_trial(bandit: Bandit, problem: Problem) -> Callable[[Rule, np.random.Generator, int], State]:
     arms = len(bandit.arms)
 
     def run(rule: Rule, rng: np.random.Generator, cap: int) -> State:
@@ -172,8 +176,7 @@ def _python_trial(bandit: Bandit) -> Callable[[Rule, np.random.Generator, int], 
         while state.control["done"][0] == 0 and state.control["t"][0] < cap:
             ask(state, rule, 1, index)
             reward[0] = stream.pull(int(index[0]))
-            if not abs(reward[0]) <= 1e290:
-                raise InputError("reward", "be a finite number", reward[0], "an arm or adversary of the bandit gave it")
+            checked_reward(problem, float(reward[0]))
             while tell(state, rule, index, reward, 0)[0] == 0:
                 state = make_room(state, rule, index[0])
         return state
