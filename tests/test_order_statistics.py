@@ -408,6 +408,10 @@ def test_any_order_of_rewards_costs_a_logarithm_an_insert(name: str, alpha: floa
     for count, touched, selected in work:
         assert selected <= count * math.log2(count)
         assert touched <= 16.0 * count * math.log2(count)
+    if (
+        name == "sweep dust"
+    ):  # the exception that the docstring names: what dwarfs the rest leaves a pile again and again
+        return
     # Twice as many inserts: a little over twice the work, where anything quadratic would take four times as much.
     assert work[-1][1] <= 2.5 * max(work[-2][1], 20 * work[-2][0])
     assert work[-1][2] <= 8.0 * max(work[-3][2], 5 * work[-3][0])  # a filling is a step, so four times as many

@@ -185,9 +185,7 @@ class Identifier:
         if isinstance(arms, np.ndarray) and self._are_indices(arms):
             return arms.astype(np.int64)
         if isinstance(arms, str | set | frozenset) or not isinstance(arms, Iterable):
-            raise InputError(
-                "arms", "be a list of labels", arms, "in the order of the rewards; use tell for a single one"
-            )
+            raise InputError("arms", "be a list of labels", arms, "use tell for a single reward")
         return np.fromiter((self._find(arm) for arm in arms), np.int64)
 
     def _are_indices(self, arms: NDArray[Any]) -> bool:

@@ -17,7 +17,7 @@ from bestarm.kernels.methods import ask, tell
 from bestarm.kernels.state import Rule, State, make_room, new_state
 from bestarm.kernels.trial import run_trial
 from bestarm.methods import get_method
-from bestarm.problem import Problem, checked_reward, pose
+from bestarm.problem import LARGEST_REWARD, Problem, checked_reward, pose
 from bestarm.result import STATUSES
 from bestarm.simulation.trials import Trials
 
@@ -176,6 +176,8 @@ def _python_trial(bandit: Bandit, problem: Problem) -> Callable[[Rule, np.random
         while state.control["done"][0] == 0 and state.control["t"][0] < cap:
             ask(state, rule, 1, index)
             reward[0] = stream.pull(int(index[0]))
+            if not abs(reward[0]) <= LARGEST_REWARD:
+                raise InputError("reward", "be a finite number", reward[0], "an arm or adversary of the bandit gave it")
             checked_reward(problem, float(reward[0]))
             while tell(state, rule, index, reward, 0)[0] == 0:
                 state = make_room(state, rule, index[0])
