@@ -132,7 +132,7 @@ def _labels(arms: int | Iterable[Label]) -> tuple[Label, ...]:
     if isinstance(arms, int | np.integer) and not isinstance(arms, bool):
         checked(arms=arms)
         return tuple(range(int(arms)))
-    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+    if isinstance(arms, str | bytes | set | frozenset) or not isinstance(arms, Iterable):
         raise InputError("arms", "be a list of labels or a number of arms", arms, 'such as ["A", "B", "C"] or 3')
     labels = tuple(label.item() if isinstance(label, np.generic) else label for label in arms)
     if len(labels) < 2:

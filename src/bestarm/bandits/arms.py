@@ -122,6 +122,10 @@ def LogNormal(mu: float, sigma: float) -> CompiledArm:  # noqa: N802
 def Beta(a: float, b: float) -> CompiledArm:  # noqa: N802
     """Beta rewards in [0, 1]; sigma^2 = 1 / (4 (a + b + 1)) (Marchal and Arbel 2017)."""
     a, b = _positive(a=a), _positive(b=b)
+    if min(a, b) < 0.01:  # compiled, the draw differs from NumPy's from 1e-3 down, and does not end at 1e-20
+        raise InputError(
+            "a" if a < b else "b", "be at least 0.01", min(a, b), "use Bernoulli for a law at the ends alone"
+        )
     return CompiledArm(a / (a + b), 1.0 / math.sqrt(4.0 * (a + b + 1.0)), draws.BETA, (a, b, 0.0))
 
 
