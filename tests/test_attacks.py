@@ -18,6 +18,7 @@ from bestarm.bandits import ATTACKS, attacks
 from bestarm.bandits.adversaries import quantile, tail_cut
 from bestarm.kernels.draws import BOTTOM, TOP
 from bestarm.kernels.trial import draw_only
+from bestarm.simulation import trial_seeds
 
 A = ba.adversaries
 FAR = -1e6  # a value that no clean reward takes: it marks the rewards that were replaced
@@ -77,6 +78,41 @@ def test_a_stream_is_a_fair_coin_and_then_one_of_two_laws(name: str) -> None:
     rng = np.random.default_rng(3)
     expected = [contaminated(rng, n) if rng.random() < 0.2 else 2.0 + 1.5 * rng.standard_normal() for n in range(500)]
     assert found.tolist() == expected
+
+
+def test_an_adversary_that_sees_the_future_uses_true_rewards_that_are_yet_to_come() -> None:
+    """Bit for bit, against a literal twin that draws 32 true rewards whenever it has none left."""
+    bandit = ba.Bandit(pair(ba.Gaussian(2.0, 1.5)), 0.2, A.Extreme([1.0, -1.0]))
+    hits, early = 0, 0
+    for seed in range(10):
+        found = rewards(bandit, 100, seed).tolist()
+        rng = np.random.default_rng(seed)
+        true: list[float] = []
+        expected = []
+        for n in range(100):
+            rng.random()  # the coin of oblivious adversaries, which this one overrules
+            if n == len(true):
+                true += [2.0 + 1.5 * rng.standard_normal() for _ in range(32)]
+            expected.append(max(true) if rng.random() < 0.2 else true[n])
+            hits += expected[n] != true[n]
+            early += expected[n] > max(true[: n + 1])
+        assert found == expected
+    assert stats.binomtest(hits, 1000, 0.2).pvalue > 1e-4
+    assert early > 0  # values that no pull had reached when they were used
+
+
+def test_what_an_adversary_remembers_ends_with_the_trial() -> None:
+    arms = [ba.Gaussian(1.0), ba.Gaussian(0.0)]
+    bandit = ba.Bandit(arms, 0.1, attacks.extremes(arms))
+    one = ba.simulate(bandit, "median-se", delta=0.1, trials=60, seed=4)
+    two = ba.simulate(bandit, "median-se", delta=0.1, trials=60, seed=4, workers=2)
+    assert one.pulls.tolist() == two.pulls.tolist()
+    finder = ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0, method="median-se")
+    stream = bandit.stream(trial_seeds(4, 60)[59])
+    while not finder.done:
+        (arm,) = finder.ask(1)
+        finder.tell(arm, stream.pull(int(str(arm))))
+    assert finder.result.pulls == one.pulls[59]
 
 
 def test_simulation_meets_the_adversary_that_a_stream_shows() -> None:
@@ -214,6 +250,8 @@ def test_a_trimmed_mean_keeps_what_is_just_inside_its_edge() -> None:
         (lambda: A.Drift(1.0, -2.0), "limit must be a finite number >= 0, got -2.0"),
         (lambda: A.Drift(float("nan"), 2.0), "rates must be a finite number"),
         (lambda: A.Reflect([]), "points must be a finite number"),
+        (lambda: A.Extreme([1.0, 0.0]), "sides must be positive or negative"),
+        (lambda: ba.Bandit([lambda rng: 0.0, ba.Gaussian(0.0)], 0.1, A.Extreme(1.0)), "arms must be laws"),
         (lambda: ba.Bandit(WIDE, 0.1, A.Impersonate(3)), "targets must be indices below 3"),
         (lambda: ba.Bandit(WIDE, 0.1, A.Impersonate(0.5)), "targets must be indices below 3"),
         (

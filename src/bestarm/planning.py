@@ -253,7 +253,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
     if not plan.identifiable:
         yield f"Not identifiable: against the worst adversary no method, however long, can be sure of arm {plan.best}."
         yield f"{takes} Settle for larger differences, merge arms this close, or screen out bad rewards."
-        yield "A benign adversary leaves a winner to be found; but that he is benign is an assumption, not a finding."
+        yield "A benign adversary leaves a winner to be found; but that it is benign is an assumption, not a finding."
         return
     yield f"Identifiable: no adversary hides for ever that arm {plan.best} is best. {takes}"
     if plan.family == "sub-gaussian":

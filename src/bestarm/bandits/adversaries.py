@@ -52,11 +52,22 @@ class Adversary:
         return any(tail != draws.FAIR for piece in self.pieces for tail in piece.tails)
 
     @property
+    def sees_first(self) -> bool:
+        """Whether the true reward is drawn before the coin is tossed."""
+        return self.chooses or self.foresees
+
+    @property
+    def foresees(self) -> bool:
+        """Whether it looks at other rewards than the one that it replaces."""
+        return any(piece.kind == draws.FORESEE for piece in self.pieces)
+
+    @property
     def power(self) -> str:
         """What the adversary uses (ABM19): "oblivious", "prescient" (true rewards) or "malicious" (and a biased coin).
 
         `Shift`, `Drift` and `Reflect` look at the reward that they replace. That one is seen by nobody else, so an
         oblivious adversary could draw from the same law: what holds against such adversaries holds against these.
+        `Extreme` looks at the arm's other true rewards, past and future, which no oblivious adversary can.
         """
         if self.chooses:
             return "malicious"
@@ -70,14 +81,14 @@ class Adversary:
                 ends.append((min(piece.a) - max(piece.b), max(piece.a) + max(piece.b)))
             elif piece.kind == draws.SHIFT:
                 ends.append((low + min(piece.a), high + max(piece.a)))
-            elif piece.kind != draws.IMPERSONATE:
+            elif piece.kind not in (draws.IMPERSONATE, draws.FORESEE):
                 ends.append((-np.inf, np.inf))
         return min(end[0] for end in ends), max(end[1] for end in ends)
 
     def table(self, arms: Sequence[Arm], epsilon: float) -> NDArray[np.void]:
         """Return the laws for some arms as the kernels want them, piece by piece, with coins of the rate epsilon."""
         rows = np.zeros((len(self.pieces), len(arms)), draws.attack_dtype)
-        rows["own_count"], rows["chance"] = self.own_count, epsilon if self.chooses else 1.0
+        rows["own_count"], rows["chance"] = self.own_count, epsilon if self.sees_first else 1.0
         for row, piece in zip(rows, self.pieces, strict=True):
             for name, values in (("a", piece.a), ("b", piece.b), ("tail", piece.tails)):
                 if len(values) not in (1, len(arms)):
@@ -88,6 +99,8 @@ class Adversary:
             row["kind"], row["begin"] = piece.kind, piece.begin
             if piece.kind == draws.IMPERSONATE:
                 _check_targets(piece.a, arms)
+            if piece.kind == draws.FORESEE and not all(isinstance(arm, CompiledArm) for arm in arms):
+                raise InputError("arms", "be laws, not functions", arms, "the adversary draws their rewards ahead")
             for law, arm in zip(row, arms, strict=True):
                 if law["tail"] != draws.FAIR:
                     law["threshold"], law["chance"] = tail_cut(arm, epsilon, int(law["tail"]))
@@ -146,6 +159,20 @@ def Reflect(points: ArrayLike) -> Adversary:  # noqa: N802
     'prescient'
     """
     return _one(draws.REFLECT, _values("points", points))
+
+
+def Extreme(sides: ArrayLike) -> Adversary:  # noqa: N802
+    """A contaminated reward is the highest (side > 0) or lowest (< 0) true one of its arm, past and next 32 together.
+
+    So it is as far away as rewards can be without standing out. One side for all arms or for each.
+
+    >>> Extreme([-1, 1]).power
+    'prescient'
+    """
+    values = _values("sides", sides)
+    if 0.0 in values:
+        raise InputError("sides", "be positive or negative", sides, "1 for the highest reward, -1 for the lowest")
+    return _one(draws.FORESEE, values)
 
 
 def Impersonate(targets: ArrayLike) -> Adversary:  # noqa: N802

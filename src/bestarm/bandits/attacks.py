@@ -110,6 +110,19 @@ def boiling_frog(arms: Sequence[Arm], rate: float = 0.01, limit: float = 3.0) ->
     return adversaries.Drift(_against(arms) * _size(rate=rate) * scale, _size(limit=limit) * float(scale.max()))
 
 
+def extremes(arms: Sequence[Arm]) -> Adversary:
+    """Put the best arm's lowest true reward, past or soon to come, on it, and the highest of each other arm on that.
+
+    It takes an adversary that sees all true rewards. Its values are as far out as the clean ones themselves, so a
+    filter that drops them drops clean rewards too.
+
+    >>> from bestarm.bandits import Gaussian
+    >>> extremes([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a
+    (-1.0, 1.0)
+    """
+    return adversaries.Extreme(_against(arms))
+
+
 def coin_on_best(arms: Sequence[Arm], epsilon: float) -> Adversary:
     """Replace the best arm's best rewards by low ones and the others' worst by high ones: a malicious attack.
 
@@ -137,6 +150,7 @@ ATTACKS: dict[str, tuple[str, Builder]] = {
     "swap": ("oblivious", lambda arms, epsilon: swap(arms)),
     "mirror": ("prescient", lambda arms, epsilon: mirror(arms)),
     "boiling-frog": ("prescient", lambda arms, epsilon: boiling_frog(arms)),
+    "extremes": ("prescient", lambda arms, epsilon: extremes(arms)),
     "coin-on-best": ("malicious", coin_on_best),
 }
 

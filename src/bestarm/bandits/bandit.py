@@ -12,7 +12,16 @@ from bestarm.bandits.adversaries import Adversary, CustomAdversary, as_adversary
 from bestarm.bandits.arms import Arm, CompiledArm, CustomArm, as_arm
 from bestarm.checks import Seed, checked, checked_seed
 from bestarm.errors import InputError
-from bestarm.kernels.draws import GAUSSIAN, Laws, attack_dtype, clean_once, contaminated, law_dtype, pull_once
+from bestarm.kernels.draws import (
+    GAUSSIAN,
+    Laws,
+    attack_dtype,
+    clean_once,
+    contaminated,
+    law_dtype,
+    new_memory,
+    pull_once,
+)
 
 
 class Bandit:
@@ -102,9 +111,10 @@ class Bandit:
             row["last"] = len(values) - 1
         support = np.array([values, cumulated], dtype=np.float64)
         if isinstance(self.adversary, Adversary):
-            rate = 1.0 if self.adversary.chooses and self.epsilon > 0.0 else self.epsilon
-            return Laws(rows, support, self.adversary.table(self.arms, self.epsilon), rate)
-        return Laws(rows, support, np.zeros(0, attack_dtype), 0.0)
+            rate = 1.0 if self.adversary.sees_first and self.epsilon > 0.0 else self.epsilon
+            memory = new_memory(len(self.arms)) if self.adversary.foresees else np.zeros((0, 0))
+            return Laws(rows, support, self.adversary.table(self.arms, self.epsilon), rate, memory)
+        return Laws(rows, support, np.zeros(0, attack_dtype), 0.0, np.zeros((0, 0)))
 
     def reach(self) -> tuple[float, float]:
         """Return the lowest and the highest reward that can be observed, contaminated or not; infinite if unbounded."""

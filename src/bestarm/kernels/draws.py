@@ -31,6 +31,7 @@ IMPERSONATE = 3
 SHIFT = 4  # this kind and those after it look at the reward that they replace
 DRIFT = 5
 REFLECT = 6
+FORESEE = 7
 
 # Which rewards an adversary replaces: those that a fair coin picks, or those in a tail of the arm's clean law.
 FAIR = 0
@@ -45,13 +46,23 @@ _coin = [("tail", "i8"), ("threshold", "f8"), ("chance", "f8")]  # see `spared`
 attack_dtype = np.dtype([("kind", "i8"), ("a", "f8"), ("b", "f8"), ("begin", "i8"), ("own_count", "i8"), *_coin])
 
 
+# What an adversary that sees the future remembers of an arm: how many true rewards it has drawn ahead, the lowest and
+# the highest true reward up to the last of those, and the rewards drawn ahead.
+AHEAD = 32
+_LEFT = 0
+_LOWEST = 1
+_HIGHEST = 2
+_FIRST_AHEAD = 3
+
+
 class Laws(NamedTuple):
     """The laws of K arms, the values and cumulated probabilities of discrete ones, and the adversary's P * K laws."""
 
     arms: NDArray[np.void]
     support: NDArray[np.float64]  # (2, S): values, cumulated probabilities; an arm's are from `first` to `last`
     attacks: NDArray[np.void]
-    epsilon: float  # probability of contamination; 1 if a coin looks at the reward, which the attacks then toss
+    epsilon: float  # probability of contamination; 1 if the attacks toss the coin, having seen the reward
+    memory: NDArray[np.float64]  # (K, 3 + AHEAD) of an adversary that sees the future, else (0, 0); one a trial
 
 
 @inlined_kernel
@@ -108,6 +119,28 @@ def spared(law: Record, reward: float, rng: np.random.Generator) -> bool:
     return rng.random() >= law.chance
 
 
+def new_memory(arms: int) -> NDArray[np.float64]:
+    """Return what an adversary that sees the future remembers before the first pull."""
+    memory = np.zeros((arms, _FIRST_AHEAD + AHEAD))
+    memory[:, _LOWEST], memory[:, _HIGHEST] = np.inf, -np.inf
+    return memory
+
+
+@kernel
+def _foreseen(laws: Laws, rng: np.random.Generator, arm: int) -> float:
+    """Return the next true reward of an arm; whenever none is left, the next AHEAD of them are drawn."""
+    memory = laws.memory
+    if memory[arm, _LEFT] == 0.0:
+        for place in range(AHEAD):
+            reward = clean(laws.arms[arm], laws.support, rng)
+            memory[arm, _FIRST_AHEAD + place] = reward
+            memory[arm, _LOWEST] = min(memory[arm, _LOWEST], reward)
+            memory[arm, _HIGHEST] = max(memory[arm, _HIGHEST], reward)
+        memory[arm, _LEFT] = AHEAD
+    memory[arm, _LEFT] -= 1.0
+    return memory[arm, _FIRST_AHEAD + AHEAD - 1 - int(memory[arm, _LEFT])]
+
+
 @kernel
 def contaminated(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: int) -> float:
     """Draw from the adversary's law Q_i(t) of an arm with `pulls` of the `t` pulls so far."""
@@ -118,7 +151,9 @@ def contaminated(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: 
     law = laws.attacks[row]
     chooses = law.tail != FAIR or law.chance < 1.0
     reward = 0.0
-    if chooses or law.kind >= SHIFT:
+    if laws.memory.shape[0] > 0:
+        reward = _foreseen(laws, rng, arm)
+    elif chooses or law.kind >= SHIFT:
         reward = clean(laws.arms[arm], laws.support, rng)
     if chooses and spared(law, reward, rng):
         return reward
@@ -134,6 +169,8 @@ def contaminated(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: 
         return reward + law.a
     if law.kind == DRIFT:
         return reward + min(max(law.a * pulls, -law.b), law.b)
+    if law.kind == FORESEE:
+        return laws.memory[arm, _HIGHEST if law.a > 0.0 else _LOWEST]
     return 2.0 * law.a - reward
 
 

@@ -163,7 +163,12 @@ def method_seed(child: np.random.SeedSequence) -> int:
 def _compiled_trial(bandit: Bandit) -> Callable[[Rule, np.random.Generator, int], State]:
     laws = bandit.laws()
     arms = len(bandit.arms)
-    return lambda rule, rng, cap: run_trial(new_state(arms, rule), rule, laws, rng, cap)
+
+    def run(rule: Rule, rng: np.random.Generator, cap: int) -> State:
+        own = laws._replace(memory=laws.memory.copy()) if laws.memory.size else laws
+        return run_trial(new_state(arms, rule), rule, own, rng, cap)
+
+    return run
 
 
 def _python_trial(bandit: Bandit, problem: Problem) -> Callable[[Rule, np.random.Generator, int], State]:
