@@ -500,3 +500,25 @@ def test_a_bandit_knows_its_best_arms_and_scale() -> None:
     assert bandit.sigma == 4.0 / math.sqrt(12.0)
     assert bandit.is_best(np.array([0, 1, 2, 3, -1])).tolist() == [False, True, False, True, False]
     assert ba.Bandit([ba.Gaussian(1.0), ba.Exponential(1.0)]).sigma is None
+
+
+def test_arrays_make_the_same_discrete_arms_as_lists() -> None:
+    for values, shares in (([1.0, 2.0, 3.0], [0.5, 0.2, 0.3]), ([3.0, 1.0, 3.0], [0.5, 0.25, 0.25]), ([2.0], [1.0])):
+        arm = ba.Discrete(np.array(values), np.array(shares))
+        assert arm == ba.Discrete(values, shares)
+        assert arm.mean == pytest.approx(np.dot(values, shares), rel=1e-15)
+        assert ba.Empirical(np.array(values)) == ba.Empirical(values)
+    assert ba.Discrete(np.array([3.0, 1.0, 3.0]), np.array([0.5, 0.25, 0.25])).values == (1.0, 3.0)
+
+
+@pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, np.inf], [1.0, 1e301], [[1.0, 2.0]], []])
+def test_arrays_that_are_no_flat_list_of_finite_numbers_are_refused(values: list[float]) -> None:
+    with pytest.raises(ba.InputError, match="values must be a flat list of finite numbers"):
+        ba.Empirical(np.array(values, dtype=np.float64))
+
+
+def test_an_adversary_does_not_follow_later_changes_of_the_array_it_was_made_from() -> None:
+    centres = np.array([1.0, 2.0])
+    adversary = ba.adversaries.Point(centres)
+    centres[0] = 5.0
+    assert adversary.pieces[0].a == (1.0, 2.0)

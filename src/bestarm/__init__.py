@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bestarm import datasets as datasets
     from bestarm import theory as theory
     from bestarm.attack import attack_table as attack_table
     from bestarm.attack import draw_attack_table as draw_attack_table
@@ -55,12 +56,12 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-__all__ = [*sorted(_HOME), "__version__", "theory"]  # noqa: PLE0604, RUF100 - strings, all of them
+__all__ = [*sorted(_HOME), "__version__", "datasets", "theory"]  # noqa: PLE0604, RUF100 - strings, all of them
 
 
 def __getattr__(name: str) -> Any:
-    if name == "theory":
-        return importlib.import_module("bestarm.theory")
+    if name in ("datasets", "theory"):
+        return importlib.import_module(f"bestarm.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
         globals()[name] = value

@@ -162,8 +162,11 @@ def Discrete(values: ArrayLike, probabilities: ArrayLike) -> CompiledArm:  # noq
 
 
 def _discrete(values: NDArray[np.float64], probabilities: NDArray[np.float64]) -> CompiledArm:
-    distinct, place = np.unique(values, return_inverse=True)
-    weights = np.bincount(place, weights=probabilities)
+    distinct: NDArray[Any] = values
+    weights: NDArray[Any] = probabilities
+    if not (values[:-1] < values[1:]).all():  # else np.unique would take half of the time that 10,000 arms need
+        distinct, place = np.unique(values, return_inverse=True)
+        weights = np.bincount(place, weights=probabilities)
     mean = math.fsum(distinct * weights)
     scale = float(distinct[-1] - distinct[0]) / 2.0
     return CompiledArm(
