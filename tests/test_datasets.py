@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.server
+import importlib
+import io
 import math
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -18,6 +22,9 @@ import pytest
 
 import bestarm as ba
 from bestarm.datasets import captions, source
+
+screen_module = importlib.import_module("bestarm.datasets.pkis2")  # the attribute of that name is the function
+SCREEN_PIN = screen_module.PIN
 
 SHARED = Path(__file__).parent.parent / ".." / "shared" / "data"
 needs_files = pytest.mark.skipif(not SHARED.is_dir(), reason="the data files are not at ../shared/data")
@@ -45,6 +52,7 @@ G3,D,x,C,0,0,0,50,99.95
 def _nothing_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No folder of the user, an empty cache, and an address that nobody answers at."""
     monkeypatch.delenv("BESTARM_DATA", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(source, "cache_folder", lambda: tmp_path / "cache")
     aside(monkeypatch, "http://127.0.0.1:9")  # the discard port: nobody listens there
 
@@ -53,11 +61,7 @@ def aside(monkeypatch: pytest.MonkeyPatch, host: str, contest: str = OLD, screen
     """Let contest 700 and the screen be pinned at an address of our own."""
     digests = [hashlib.sha256(text.encode()).hexdigest() for text in (contest, screen)]
     monkeypatch.setitem(captions.PINS, 700, ("700_summary_KLUCB.csv", source.Pin(f"{host}/captions.csv", digests[0])))
-    monkeypatch.setattr(pkis2_module(), "PIN", source.Pin(f"{host}/screen.csv", digests[1]))
-
-
-def pkis2_module() -> object:
-    return sys.modules["bestarm.datasets.pkis2"]  # the package's attribute of that name is the function
+    monkeypatch.setattr(screen_module, "PIN", source.Pin(f"{host}/screen.csv", digests[1]))
 
 
 def written(folder: Path, text: str | bytes, name: str = "file.csv") -> Path:
@@ -435,10 +439,18 @@ def test_acvrl1_has_189_compounds() -> None:
 
 
 @needs_files
-@pytest.mark.parametrize(
-    ("file", "pin"),
-    [("nycc/651_summary_KLUCB.csv", captions.PINS[651][1]), ("pkis2/journal.pone.0181585.s004.csv", None)],
-)
-def test_the_pinned_checksums_are_those_of_the_files(file: str, pin: source.Pin | None) -> None:
-    expected = pin or source.Pin("", "1fac22c72f5156572a75d65e2d23a80ea0ed3960d04a9b24b6c88793e4a901b3")
-    assert hashlib.sha256((SHARED / file).read_bytes()).hexdigest() == expected.sha256
+def test_the_pinned_checksums_are_those_of_the_files() -> None:
+    contest, screen = (SHARED / "nycc" / "651_summary_KLUCB.csv", SHARED / "pkis2" / "journal.pone.0181585.s004.csv")
+    assert hashlib.sha256(contest.read_bytes()).hexdigest() == captions.PINS[651][1].sha256
+    assert hashlib.sha256(screen.read_bytes()).hexdigest() == SCREEN_PIN.sha256
+
+
+@needs_files
+def test_the_example_of_the_guide_prints_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "guide" / "datasets.md").read_text(encoding="utf-8")
+    example, printed = re.findall(r"```(?:python|text)\n(.*?)```", page, re.S)[:2]
+    monkeypatch.setenv("BESTARM_DATA", str(SHARED))
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(example, "datasets.md", "exec"), {})
+    assert out.getvalue() == printed
