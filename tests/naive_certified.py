@@ -1,6 +1,6 @@
 """The oracle of the method "certified" in its slowest and most literal form, importing nothing from the package.
 
-"Step 2" is a step of what happens after the n-th reward of an arm: 1. count bound, 2. radius of a single clean reward,
+"Step 2" is a step of what happens at a look at the n rewards of an arm: 1. count bound, 2. radius of a single clean reward,
 3. filter, 4. refresh of the interval. Each refresh sorts all stored rewards of its arm again and adds them up with
 `math.fsum`. `max` and `min` return the first of equal candidates: ties go to the lowest arm index.
 
@@ -120,21 +120,32 @@ class Arm:
         self.count = CountBound(epsilon, d1)
         self.lower, self.upper = (-math.inf, math.inf) if bounds is None else bounds
         self.n = self.c = self.dropped = self.recheck = 0
+        self.next_look = 1
+        self.waiting: list[float] = []
         self.stored: list[float] = []
         self.rad = math.nan
         self.spread = math.inf
         self.ready = self.alarm = False
 
     def tell(self, reward: float) -> None:
-        """The n-th reward."""
+        """The n-th reward: looked at together with those that wait, at n = 1, 2, ..., 64, 66, 68, ..., 1/64 more."""
         self.n += 1
         self.c = self.count.advance()  # step 1
+        self.waiting.append(reward)
+        if self.n == self.next_look:
+            self.next_look += 1 + self.n // 64
+            self.look()
+
+    def look(self) -> None:
+        """Steps 2 to 4."""
         if self.filtered:
             self.rad = self.sigma * math.sqrt(2 * math.log(math.pi**2 * self.n**2 / (3 * self.d3)))  # step 2
-        if self.filtered and not self.alarm and self.is_far(reward):  # step 3; after an alarm nothing is certain
-            self.dropped += 1
-        else:
-            self.stored.append(reward)
+        for reward in self.waiting:
+            if self.filtered and not self.alarm and self.is_far(reward):  # step 3; after an alarm nothing is certain
+                self.dropped += 1
+            else:
+                self.stored.append(reward)
+        self.waiting = []
         if self.refresh() and self.evict():  # step 4
             self.refresh()
 

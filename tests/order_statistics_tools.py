@@ -402,14 +402,14 @@ def check(store: Compiled | Interpreted, index: int, inserted: Sequence[float], 
 
     if arm.divided == RAW:
         assert sorted(stored(arm.start[1], arm.count)) == sorted(inserted)
-        assert arm.held == [0, arm.count, 0, 0, 0, 0, 0]
+        assert arm.held == [0, arm.count, 0, 0, 0, 0, 0, 0]
         assert arm.cut == [rank_0, rank_1]
         return
 
     # Heaps with the reward next to the window on top; the two above their window are stored with the sign changed.
     bulks = [stored(arm.start[pile], arm.held[pile]) for pile in range(FIRST_RESERVE)]
     reserves = []
-    for place in range(FIRST_RESERVE, STORES):
+    for place in range(FIRST_RESERVE, WAITING):
         heap = stored(arm.start[place], arm.held[place])
         assert all(heap[(child - 1) // 2] >= heap[child] for child in range(1, len(heap)))
         reserves.append(heap if (place - FIRST_RESERVE) % 2 == 0 else [-value for value in heap])

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 import bestarm as ba
-from bestarm.kernels.state import ELIMINATION
+from bestarm.kernels.rule import ELIMINATION
 from bestarm.methods import METHODS
 from bestarm.problem import pose
 

@@ -127,6 +127,13 @@ def new_memory(arms: int) -> NDArray[np.float64]:
 
 
 @kernel
+def forget(laws: Laws) -> None:
+    """Make the adversary forget all it has seen."""
+    for arm in range(laws.memory.shape[0]):
+        laws.memory[arm, _LEFT], laws.memory[arm, _LOWEST], laws.memory[arm, _HIGHEST] = 0.0, np.inf, -np.inf
+
+
+@kernel
 def _foreseen(laws: Laws, rng: np.random.Generator, arm: int) -> float:
     """Return the next true reward of an arm; whenever none is left, the next AHEAD of them are drawn."""
     memory = laws.memory

@@ -16,48 +16,58 @@ from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.state import estimate
 
 Arms = NDArray[np.void]
+Members = NDArray[np.int64]
 
 
 @kernel
-def _eliminate(arms: Arms, control: Record, rule: Record, pool: Pool) -> None:
+def _eliminate(arms: Arms, control: Record, rule: Record, pool: Pool, members: Members) -> None:
     """Algorithm 2, line 4: drop every active arm with an estimate below the best one's less 2 gamma_t."""
     highest = -np.inf
-    for index in range(arms.size):
-        if arms[index].active == 1:
-            highest = max(highest, estimate(arms[index], rule, pool))
+    for place in range(control.active):
+        highest = max(highest, estimate(arms[members[place]], rule, pool))
     cut = highest - 2.0 * elimination_radius(rule, arms.size, control.rounds)
-    for index in range(arms.size):
-        if arms[index].active == 1 and arms[index].estimate < cut:
+    staying = 0
+    for place in range(control.active):
+        index = members[place]
+        if arms[index].estimate < cut:
             arms[index].active = 0
-            control.active -= 1
+        else:
+            members[staying] = index
+            staying += 1
+    control.active = staying
 
 
 @inlined_kernel
-def settle(arms: Arms, control: Record, rule: Record, pool: Pool, index: int) -> None:
+def settle(arms: Arms, control: Record, rule: Record, pool: Pool, members: Members, index: int) -> None:
     """Take note of a reward of an arm: at the end of a round, find out which arms stay."""
     if arms[index].active == 1 and arms[index].told == control.rounds + 1:
         control.behind -= 1
+    if control.behind == 0:
+        _end_round(arms, control, rule, pool, members)
+
+
+@kernel
+def _end_round(arms: Arms, control: Record, rule: Record, pool: Pool, members: Members) -> None:
     while control.behind == 0 and control.done == 0:
         control.rounds += 1
         if control.rounds >= rule.explored:
-            _eliminate(arms, control, rule, pool)
+            _eliminate(arms, control, rule, pool, members)
         control.cursor = 0
-        for other in range(arms.size):
-            if arms[other].active == 1:
-                if control.active == 1:
-                    control.done = 1
-                    control.best = other
-                if arms[other].told == control.rounds:
-                    control.behind += 1
+        if control.active == 1:
+            control.done = 1
+            control.best = members[0]
+        for place in range(control.active):
+            if arms[members[place]].told == control.rounds:
+                control.behind += 1
 
 
 @inlined_kernel
-def choose(arms: Arms, control: Record) -> int:
+def choose(arms: Arms, control: Record, members: Members) -> int:
     """Return the next arm of the round, lowest index first, when no reward is outstanding."""
-    # No arm before the cursor is behind in this round: counts only grow, and a new round resets the cursor.
-    while arms[control.cursor].active == 0 or arms[control.cursor].told > control.rounds:
+    # No member before the cursor is behind in this round: counts only grow, and a new round resets the cursor.
+    while arms[members[control.cursor]].told > control.rounds:
         control.cursor += 1
-    return control.cursor
+    return members[control.cursor]
 
 
 @kernel

@@ -9,12 +9,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.compile import inlined_kernel, kernel
+from bestarm.kernels.compile import constant, inlined_kernel, kernel
 from bestarm.kernels.radii import gap_log_root
 from bestarm.kernels.samples import Pool, Record
-from bestarm.kernels.state import estimate
+from bestarm.kernels.state import count_fewest, estimate
+from bestarm.kernels.tournament import Tree, first_of, set_key
 
 Arms = NDArray[np.void]
+
+# Rows of the trees.
+LEADERS = constant(0)
+CHALLENGERS = constant(1)
 
 
 @inlined_kernel
@@ -25,53 +30,83 @@ def _needs_exploration(rule: Record, fewest: int, t: int) -> bool:
 
 
 @inlined_kernel
-def _count_fewest(arms: Arms, control: Record, index: int) -> None:
-    """Keep the smallest number of pulls, after a reward of an arm, in amortised O(1): K steps for every K rewards."""
-    if arms[index].told - 1 == control.fewest:
-        control.at_fewest -= 1
-        if control.at_fewest == 0:
-            fewest = arms[0].told
-            for other in range(1, arms.size):
-                fewest = min(fewest, arms[other].told)
-            control.fewest = fewest
-            control.first_fewest = 0
-            for other in range(arms.size):
-                if arms[other].told == fewest:
-                    control.at_fewest += 1
-        while arms[control.first_fewest].told != control.fewest:
-            control.first_fewest += 1
+def _upper(arm: Record, rule: Record, root: float) -> float:
+    # Rounding is monotone, so this does not fall as the root grows: `_challenger` relies on it.
+    return arm.estimate + rule.scale * arm.shrink * root
 
 
 @kernel
-def _find_overlap(arms: Arms, control: Record, rule: Record, pool: Pool, root: float) -> float:
-    """Set leader a_t and challenger j_t (Algorithm 1, line 8) and return the overlap B_t (line 9)."""
-    leader = 0
-    highest = estimate(arms[0], rule, pool)
-    for index in range(1, arms.size):
-        value = estimate(arms[index], rule, pool)
-        if value > highest:
-            leader = index
-            highest = value
-    challenger = -1
-    reach = -np.inf
+def _renew_keys(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree) -> None:
+    """Set the keys of all arms: estimates, and upper ends as they will be at a later time."""
+    control.ahead = control.t + max(control.t >> 4, arms.size)
+    control.ahead_root = gap_log_root(rule, control.ahead)
     for index in range(arms.size):
-        upper = arms[index].estimate + rule.scale * arms[index].shrink * root
-        if index != leader and (challenger < 0 or upper > reach):
-            challenger = index
-            reach = upper
-    control.leader = leader
-    control.challenger = challenger
-    return reach - (highest - rule.scale * arms[leader].shrink * root)
+        set_key(trees, LEADERS, index, estimate(arms[index], rule, pool))
+        set_key(trees, CHALLENGERS, index, _upper(arms[index], rule, control.ahead_root))
+
+
+@kernel
+def _challenger(arms: Arms, control: Record, rule: Record, trees: Tree, leader: int, root: float) -> int:
+    """Return the arm but the leader with the highest upper end (Algorithm 1, line 8).
+
+    The keys are upper ends at the time `ahead` >= t, so they are above those at t, though not by much: only branches
+    whose key reaches the best upper end found so far are looked into. The challenger of the last time is a good start.
+    """
+    found = control.challenger if control.challenger != leader else control.leader
+    if found < 0 or found == leader:
+        found = 1 if leader == 0 else 0
+    reach = _upper(arms[found], rule, root)
+    leaves = trees.shape[1] >> 1
+    node = 1
+    while node > 0:
+        if trees[CHALLENGERS, node] >= reach:
+            if node < leaves:
+                node = 2 * node
+                continue
+            index = node - leaves
+            if index != leader and index < arms.size:
+                upper = _upper(arms[index], rule, root)
+                if upper > reach or (upper == reach and index < found):
+                    found = index
+                    reach = upper
+        while node & 1 == 1:
+            node >>= 1
+        if node > 0:
+            node += 1
+    return found
 
 
 @inlined_kernel
-def settle(arms: Arms, control: Record, rule: Record, pool: Pool, index: int) -> None:
+def settle(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, index: int) -> None:
     """Take note of a reward of an arm: find out whether the algorithm stops, and between which arms it is if not."""
-    _count_fewest(arms, control, index)
-    control.explored = 0 if _needs_exploration(rule, control.fewest, control.t) else 1
-    if control.explored == 1 and _find_overlap(arms, control, rule, pool, gap_log_root(rule, control.t)) <= 0.0:
+    count_fewest(arms, control, index)
+    if control.fewest < rule.explored:
+        control.explored = 0
+    else:
+        _settle_explored(arms, control, rule, pool, trees, index)
+
+
+@kernel
+def _settle_explored(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, index: int) -> None:
+    """Find leader a_t, challenger j_t and the overlap B_t (Algorithm 1, lines 8 and 9)."""
+    if control.t > control.ahead:
+        _renew_keys(arms, control, rule, pool, trees)
+    else:
+        set_key(trees, LEADERS, index, estimate(arms[index], rule, pool))
+        set_key(trees, CHALLENGERS, index, _upper(arms[index], rule, control.ahead_root))
+    if _needs_exploration(rule, control.fewest, control.t):
+        control.explored = 0
+        return
+    control.explored = 1
+    root = gap_log_root(rule, control.t)
+    leader = first_of(trees, LEADERS)
+    challenger = _challenger(arms, control, rule, trees, leader, root)
+    control.leader = leader
+    control.challenger = challenger
+    overlap = _upper(arms[challenger], rule, root) - (arms[leader].estimate - rule.scale * arms[leader].shrink * root)
+    if overlap <= 0.0:
         control.done = 1
-        control.best = control.leader
+        control.best = leader
 
 
 @inlined_kernel

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.certified import choose as choose_certified
-from bestarm.kernels.certified import settle as settle_certified
-from bestarm.kernels.certified import take
+from bestarm.kernels.certified import choose_ahead as choose_certified_ahead
+from bestarm.kernels.certified import observe as observe_certified
 from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.elimination import choose as choose_elimination
 from bestarm.kernels.elimination import choose_ahead as choose_elimination_ahead
@@ -17,36 +17,47 @@ from bestarm.kernels.gap import choose as choose_gap
 from bestarm.kernels.gap import choose_ahead as choose_gap_ahead
 from bestarm.kernels.gap import radius as radius_gap
 from bestarm.kernels.gap import settle as settle_gap
+from bestarm.kernels.rule import CERTIFIED, ELIMINATION, GAP, Rule
 from bestarm.kernels.samples import Pool, Record, recount_calm
-from bestarm.kernels.state import CERTIFIED, ELIMINATION, GAP, Rule, State, estimate, record
+from bestarm.kernels.state import State, estimate, record
+from bestarm.kernels.tournament import Tree
 
 Arms = NDArray[np.void]
+Members = NDArray[np.int64]
 
 
 @inlined_kernel
-def choose(arms: Arms, control: Record, rule: Record) -> int:
+def choose(arms: Arms, control: Record, rule: Record, members: Members) -> int:
     """Return the arm to pull next, when no reward is outstanding and the method has not stopped."""
     if rule.family == GAP:
         return choose_gap(arms, control, rule)
     if rule.family == ELIMINATION:
-        return choose_elimination(arms, control)
+        return choose_elimination(arms, control, members)
     return choose_certified(arms, control)
 
 
 @inlined_kernel
-def observe(arms: Arms, control: Record, rule: Record, pool: Pool, index: int, reward: float) -> None:
+def observe(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    members: Members,
+    trees: Tree,
+    looks: NDArray[np.void],
+    index: int,
+    reward: float,
+) -> None:
     """Take a reward in; after a decision it is recorded and changes nothing else. The arm must have room."""
     if rule.family == CERTIFIED:
-        take(arms[index], control, rule, pool, reward)
-        if control.done == 0:
-            settle_certified(arms, control, rule)
+        observe_certified(arms, control, rule, pool, trees, looks, index, reward)
         return
     record(arms[index], control, rule, pool, reward)
     if control.done == 0:
         if rule.family == GAP:
-            settle_gap(arms, control, rule, pool, index)
+            settle_gap(arms, control, rule, pool, trees, index)
         else:
-            settle_elimination(arms, control, rule, pool, index)
+            settle_elimination(arms, control, rule, pool, members, index)
 
 
 # ------------------------------------------------------------------------------------------------- called from Python
@@ -59,11 +70,11 @@ def ask(state: State, rule: Rule, number: int, indices: NDArray[np.int64]) -> No
     arms = state.samples.arms
     for place in range(number):
         if control.pending == 0:
-            index = choose(arms, control, rule[0])
+            index = choose(arms, control, rule[0], state.members)
         elif rule[0].family == GAP:
             index = choose_gap_ahead(arms, control, rule[0], state.samples.pool)
         elif rule[0].family == CERTIFIED:
-            index = choose_certified(arms, control)
+            index = choose_certified_ahead(arms, control)
         else:
             index = choose_elimination_ahead(arms)
         indices[place] = index
@@ -83,7 +94,9 @@ def tell(
         index = indices[place]
         if arms[index].calm == 0 and recount_calm(arms[index]) == 0:
             return place, False
-        observe(arms, control, rule[0], state.samples.pool, index, rewards[place])
+        observe(
+            arms, control, rule[0], state.samples.pool, state.members, state.trees, state.looks, index, rewards[place]
+        )
         if not was_done and control.done > 0:
             return place + 1, True
     return indices.size, False

@@ -30,11 +30,12 @@ from bestarm.kernels.piles import (
     pop_reserve,
     push_reserve,
 )
-from bestarm.kernels.samples import DIVIDED, FEW, FIRST_RESERVE, RAW, STORES, WINDOW, Pool, Record, pile_size
+from bestarm.kernels.samples import DIVIDED, FEW, FIRST_RESERVE, RAW, WAITING, WINDOW, Pool, Record, pile_size
 from bestarm.kernels.selection import select_last
 from bestarm.kernels.sums import add, dwarfs
 
 REACH = 16  # rewards on either side of its cut when a window is set up
+SAMPLE = 2 * WINDOW  # rewards that suggest where to divide the others
 MARGIN = 2  # rewards on either side of its cut at the least, while the pile there has any
 
 BELOW = constant(0)
@@ -49,10 +50,22 @@ HIGH_PILE = constant(2)
 
 @kernel
 def _range_sum(pool: Pool, begin: int, end: int) -> tuple[float, float]:
-    total, rest = 0.0, 0.0
-    for place in range(begin, end):
-        total, rest = add(total, rest, pool[place])
-    return total, rest
+    # Four sums side by side, as each waits for its last addition.
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    a_rest, b_rest, c_rest, d_rest = 0.0, 0.0, 0.0, 0.0
+    place = begin
+    while place + 3 < end:
+        a, a_rest = add(a, a_rest, pool[place])
+        b, b_rest = add(b, b_rest, pool[place + 1])
+        c, c_rest = add(c, c_rest, pool[place + 2])
+        d, d_rest = add(d, d_rest, pool[place + 3])
+        place += 4
+    while place < end:
+        a, a_rest = add(a, a_rest, pool[place])
+        place += 1
+    a, a_rest = add(a, a_rest + b_rest + c_rest + d_rest, b)
+    a, a_rest = add(a, a_rest, c)
+    return add(a, a_rest, d)
 
 
 @kernel
@@ -283,24 +296,130 @@ def insert_raw(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) 
 
 
 @kernel
-def _take_last(arm: Record, pool: Pool, pile: int, w: int, beyond: int, width: int, sign: float) -> None:
-    """Move the rewards of pile 1 largest in `sign * value` away: `beyond` to a pile, and the next ones to a window."""
-    start = arm.start[1]
-    taken = beyond + width
-    select_last(pool, start, arm.held[1], taken, sign)
-    arm.held[1] -= taken
-    first = start + arm.held[1]
-    select_last(pool, first, taken, beyond, sign)
+def _sort_into(arm: Record, pool: Pool, w: int, first: int, width: int) -> None:
+    """Copy rewards of the pool to an empty window, in order."""
     for place in range(first, first + width):
+        value = pool[place]
         hole = arm.window[w] + place - first
-        while hole > arm.window[w] and pool[hole - 1] > pool[place]:
+        while hole > arm.window[w] and pool[hole - 1] > value:
             pool[hole] = pool[hole - 1]
             hole -= 1
-        pool[hole] = pool[place]
+        pool[hole] = value
     arm.width[w] = width
-    for place in range(first + width, first + taken):
+
+
+@kernel
+def _take_last(arm: Record, pool: Pool, pile: int, w: int, beyond: int, width: int, sign: float) -> None:
+    """Move the rewards of pile 1 largest in `sign * value` away: `beyond` to a pile, and the next ones to a window."""
+    taken = beyond + width
+    select_last(pool, arm.start[1], arm.held[1], taken, sign)
+    arm.held[1] -= taken
+    _take_near(arm, pool, pile, w, arm.start[1] + arm.held[1], beyond, width, sign)
+
+
+@kernel
+def _take_near(arm: Record, pool: Pool, pile: int, w: int, first: int, beyond: int, width: int, sign: float) -> None:
+    """Move rewards at a place of the pool: the `beyond` largest in `sign * value` to a pile, the others to a window."""
+    size = beyond + width
+    select_last(pool, first, size, beyond, sign)
+    _sort_into(arm, pool, w, first, width)
+    for place in range(first + width, first + size):
         append_to_bulk(arm, pool, pile, pool[place])
-        add_to_pile(arm, pile, pool[place])
+
+
+@kernel
+def _sampled_bounds(arm: Record, pool: Pool, outer: int, inner: int, sign: float) -> tuple[float, float]:
+    """Return two values, as `sign * value`, such that most likely `outer` rewards are beyond both and `inner` within.
+
+    They come from a sample, every so-manieth raw reward, that is put into the windows: these are empty and lie side by
+    side. The slack is 2.5 standard deviations of a rank in the sample, and one for rounding.
+    """
+    start = arm.window[0]
+    step = arm.count // SAMPLE
+    for place in range(SAMPLE):
+        pool[start + place] = pool[arm.start[1] + place * step]
+    share = SAMPLE / arm.count
+    slack = 2.5 * np.sqrt(share * inner * (1.0 - inner / arm.count)) + 1.0
+    taken = int(min(share * inner + slack, SAMPLE - 1.0))
+    select_last(pool, start, SAMPLE, taken, sign)
+    near = np.inf
+    for place in range(start + SAMPLE - taken, start + SAMPLE):
+        near = min(near, sign * pool[place])
+    further = int(max(share * outer - slack, 0.0))
+    if further == 0:
+        return near, np.inf
+    select_last(pool, start + SAMPLE - taken, taken, further, sign)
+    far = np.inf
+    for place in range(start + SAMPLE - further, start + SAMPLE):
+        far = min(far, sign * pool[place])
+    return near, far
+
+
+@kernel
+def _divide_by_sample(arm: Record, pool: Pool, begin_0: int, end_0: int, begin_1: int, end_1: int) -> bool:
+    """Divide raw rewards by bounds around both windows that a sample suggests, in passes without branches.
+
+    Few rewards lie between the bounds of a window and have to be selected from. A sample may mislead, if the rewards
+    have an order to them; then nothing is moved and False is returned.
+    """
+    count = arm.count
+    start = arm.start[1]
+    low, lowest = _sampled_bounds(arm, pool, begin_0, end_0, -1.0)
+    low, lowest = -low, -lowest
+    high, highest = np.inf, np.inf
+    if begin_1 < count:
+        high, highest = _sampled_bounds(arm, pool, count - end_1, count - begin_1, 1.0)
+    if low >= high:
+        return False
+    # What is surely in pile 1 moves up; the others go behind all, and then back to where they have been.
+    behind = start + count
+    place, kept, aside = start, start, behind
+    while place < behind and aside < start + arm.room[1]:
+        value = pool[place]
+        middle = low < value < high
+        pool[kept] = value
+        pool[aside] = value
+        kept += middle
+        aside += not middle
+        place += 1
+    below, near_0, near_1, above = 0, 0, 0, 0
+    for other in range(behind, aside):
+        below += pool[other] < lowest
+        near_0 += pool[other] <= low
+        near_1 += pool[other] >= high
+        above += pool[other] > highest
+    fits = below <= begin_0 and near_0 >= end_0 and above <= count - end_1 and near_1 >= count - begin_1
+    if place < behind or not fits:
+        for other in range(behind, aside):
+            pool[kept + other - behind] = pool[other]
+        return False
+    near_0 -= below
+    near_1 -= above
+    first_0, first_1 = kept, behind - near_1
+    to_0, to_1, to_below, to_above = first_0, first_1, arm.start[0], arm.start[2]
+    for other in range(behind, aside):
+        value = pool[other]
+        is_low = value <= low
+        is_below = value < lowest
+        is_above = value > highest
+        low_place = to_below if is_below else to_0
+        high_place = to_above if is_above else to_1
+        pool[low_place if is_low else high_place] = value
+        to_below += is_below
+        to_above += is_above
+        to_0 += is_low and not is_below
+        to_1 += not is_low and not is_above
+    arm.held[0], arm.held[1], arm.held[2] = below, kept - start, above
+    taken = end_0 - below
+    select_last(pool, first_0, near_0, taken, -1.0)
+    arm.held[1] += near_0 - taken
+    _take_near(arm, pool, LOW_PILE, LOW_CUT, first_0 + near_0 - taken, begin_0 - below, end_0 - begin_0, -1.0)
+    taken = count - begin_1 - above
+    select_last(pool, first_1, near_1, taken, 1.0)
+    for place in range(first_1, first_1 + near_1 - taken):
+        append_to_bulk(arm, pool, RAW_PILE, pool[place])
+    _take_near(arm, pool, HIGH_PILE, HIGH_CUT, first_1 + near_1 - taken, count - end_1 - above, end_1 - begin_1, 1.0)
+    return True
 
 
 @kernel
@@ -318,9 +437,12 @@ def divide(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
         begin_1 = count
     arm.divided = DIVIDED
     arm.calm = 0  # to be counted anew
-    _take_last(arm, pool, HIGH_PILE, HIGH_CUT, count - end_1, end_1 - begin_1, 1.0)
-    _take_last(arm, pool, LOW_PILE, LOW_CUT, begin_0, end_0 - begin_0, -1.0)
-    arm.total[1], arm.total_rest[1] = _range_sum(pool, arm.start[1], arm.start[1] + arm.held[1])
+    if count < 4 * SAMPLE or not _divide_by_sample(arm, pool, begin_0, end_0, begin_1, end_1):
+        _take_last(arm, pool, HIGH_PILE, HIGH_CUT, count - end_1, end_1 - begin_1, 1.0)
+        _take_last(arm, pool, LOW_PILE, LOW_CUT, begin_0, end_0 - begin_0, -1.0)
+    for pile in range(FIRST_RESERVE):
+        begin = arm.start[pile]
+        arm.total[pile], arm.total_rest[pile] = _range_sum(pool, begin, begin + arm.held[pile])
     arm.cut[0], arm.below[0] = rank_0 - begin_0, begin_0
     arm.cut[1], arm.below[1] = kept_end - begin_1, begin_1
     for w in range(2):
@@ -332,21 +454,8 @@ def divide(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
 
 
 @inlined_kernel
-def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> None:
-    """Insert a reward and cut at two ranks from then on: those with rank_0 <= rank < rank_1 are kept.
-
-    `rank_1` = 0 means that there is no second cut, always or never for an arm. `calm` of the arm must be positive, and
-    its rewards must not be raw.
-    Ranks may be any numbers with 0 <= rank_0 < rank_1 <= n, at most two rewards from where they were: rooms are
-    reckoned for that.
-    """
-    arm.count += 1
-    arm.calm -= 1
-    if arm.divided == FEW:
-        _insert_first(arm, pool, value)
-        arm.cut[0] = rank_0
-        arm.cut[1] = rank_1
-        return
+def _put(arm: Record, pool: Pool, value: float) -> None:
+    """Insert a reward into a pile or, if it is near a cut, into a window or reserve."""
     if arm.fence[1] <= value <= arm.fence[2]:
         pile = 1
         # Ties may go to either side of a window full of them: to the one that leaves its cut in the middle.
@@ -368,8 +477,41 @@ def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> N
             arm.below[0] += 1
         if pile < 2:
             arm.below[1] += 1
+
+
+@inlined_kernel
+def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> None:
+    """Insert a reward and cut at two ranks from then on: those with rank_0 <= rank < rank_1 are kept.
+
+    `rank_1` = 0 means that there is no second cut, always or never for an arm. `calm` of the arm must be positive, and
+    its rewards must not be raw.
+    Ranks may be any numbers with 0 <= rank_0 < rank_1 <= n, at most two rewards from where they were: rooms are
+    reckoned for that.
+    """
+    arm.count += 1
+    arm.calm -= 1
+    if arm.divided == FEW:
+        _insert_first(arm, pool, value)
+        arm.cut[0] = rank_0
+        arm.cut[1] = rank_1
+        return
+    _put(arm, pool, value)
     if _off(arm, LOW_CUT, rank_0) or (rank_1 > 0 and _off(arm, HIGH_CUT, rank_1)):
         _move_cuts(arm, pool, rank_0, rank_1)
+
+
+@kernel
+def insert_all(arm: Record, pool: Pool, begin: int, end: int) -> None:
+    """Insert rewards that lie at a place of the pool; `place_cuts` has to follow. Their `calm` has been spent before."""
+    for place in range(begin, end):
+        value = pool[place]
+        arm.count += 1
+        if arm.divided == DIVIDED:
+            _put(arm, pool, value)
+        elif arm.divided == RAW:
+            append_to_bulk(arm, pool, RAW_PILE, value)
+        else:
+            _insert_first(arm, pool, value)
 
 
 @inlined_kernel
@@ -419,7 +561,7 @@ def drop_outside(arm: Record, pool: Pool, low: float, high: float) -> None:
     start = arm.start[1]
     place = _keep_between(arm, pool, start, start + arm.held[1], start, 1.0, low, high)
     if arm.divided == DIVIDED:
-        for store in range(STORES):
+        for store in range(WAITING):
             if store != 1:
                 sign = -1.0 if store >= FIRST_RESERVE and (store - FIRST_RESERVE) & 1 == 1 else 1.0
                 begin = arm.start[store]

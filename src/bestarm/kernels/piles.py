@@ -14,7 +14,7 @@ import numpy as np
 
 from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.heaps import heap_pop, heap_push
-from bestarm.kernels.samples import FIRST_RESERVE, STORES, WINDOW, Pool, Record, pile_of
+from bestarm.kernels.samples import FIRST_RESERVE, WAITING, WINDOW, Pool, Record, pile_of
 from bestarm.kernels.selection import select_last
 from bestarm.kernels.sums import add, dwarfs
 
@@ -125,7 +125,7 @@ def guard_sum(arm: Record, pool: Pool, store: int, largest: float) -> None:
     arm.peak[pile] = max(arm.peak[pile], largest)
     remaining = arm.held[pile]
     near, far = 0.0, 0.0
-    for other in range(FIRST_RESERVE, STORES):
+    for other in range(FIRST_RESERVE, WAITING):
         if pile_of(other) == pile:
             remaining += arm.held[other]
             edge = pool[arm.start[other]] if arm.held[other] > 0 else arm.fence[other - FIRST_RESERVE]
@@ -139,7 +139,7 @@ def guard_sum(arm: Record, pool: Pool, store: int, largest: float) -> None:
     arm.total[pile], arm.total_rest[pile] = 0.0, 0.0
     for place in range(arm.start[pile], arm.start[pile] + arm.held[pile]):
         add_to_pile(arm, pile, pool[place])
-    for other in range(FIRST_RESERVE, STORES):
+    for other in range(FIRST_RESERVE, WAITING):
         if pile_of(other) == pile:
             for place in range(arm.start[other], arm.start[other] + arm.held[other]):
                 add_to_pile(arm, pile, _sign(other) * pool[place])

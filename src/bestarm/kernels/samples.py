@@ -20,9 +20,15 @@ FEW = 0
 DIVIDED = 1
 RAW = 2
 
-# The stores of an arm: the bulks of piles 0, 1 and 2, then the reserves below and above window 0 and window 1.
-STORES = 7
+# The stores of an arm: the bulks of piles 0, 1 and 2, then the reserves below and above window 0 and window 1, and the
+# rewards that the certified method has not looked at yet.
 FIRST_RESERVE = 3
+WAITING = 7
+STORES = 8
+
+# The certified method looks at the rewards of an arm one by one first, and then whenever they are 1/64 more.
+PATIENCE = 6
+FEW_LOOKS = 2**PATIENCE - 2  # as long as no reward has to wait, with room to spare
 
 arm_dtype = np.dtype(
     [
@@ -63,7 +69,8 @@ arm_dtype = np.dtype(
         ("upper", "f8"),
         ("spread", "f8"),  # the statistical part of its half-width
         ("contaminated", "i8"),  # chat(n): at most so many rewards are contaminated
-        ("likelihood", "f8"),  # M_n(chat(n))
+        ("look", "i8"),  # number of its next look
+        ("next_look", "i8"),  # rewards told then
         ("dropped", "i8"),  # contaminated for certain
         ("bottom", "f8"),  # smallest and largest reward stored
         ("top", "f8"),
@@ -129,10 +136,16 @@ def _load(arm: Record, pile: int) -> int:
 
 @kernel
 def _wanted(arm: Record, store: int) -> int:
+    if store == WAITING:
+        return (arm.told >> (PATIENCE - 1)) + WINDOW if arm.certified == 1 else 0
     # Half as much again as it holds, and space for what a spill or a first batch brings. A bulk may have to hold its
     # whole pile; a reserve that is full gives to its bulk, so it asks only for the sake of its next batch.
-    load = _load(arm, store) if store < FIRST_RESERVE else max(arm.held[store], arm.batch[store])
-    return load + (load >> 1) + 3 * WINDOW
+    if store >= FIRST_RESERVE:
+        load = max(arm.held[store], arm.batch[store])
+        return load + (load >> 1) + 3 * WINDOW
+    load = _load(arm, store)
+    crowd = (arm.told >> PATIENCE) + 1 if arm.certified == 1 else 0  # rewards that may be inserted at one look
+    return load + (load >> 1) + 3 * WINDOW + 4 * crowd
 
 
 @kernel
@@ -140,26 +153,39 @@ def _short(arm: Record, store: int) -> bool:
     """Tell whether a store should get more room."""
     if store < FIRST_RESERVE:
         return _calm(arm, store) < 1
+    if store == WAITING:
+        return arm.certified == 1 and _patience(arm) < 1
     return arm.batch[store] + 2 * WINDOW > arm.room[store]
 
 
 @kernel
 def _calm(arm: Record, pile: int) -> int:
     """Return how many inserts a bulk can take: an insert brings its pile four rewards at most, a spill 64."""
-    return (arm.room[pile] - _load(arm, pile) - 2 * WINDOW) >> 2
+    return ((arm.room[pile] - _load(arm, pile) - 2 * WINDOW) >> 2) - arm.held[WAITING]
+
+
+@kernel
+def _patience(arm: Record) -> int:
+    """Return how many rewards can come in before more than there is room for may have to wait."""
+    return ((arm.room[WAITING] - 1) << PATIENCE) - arm.told
 
 
 @kernel
 def recount_calm(arm: Record) -> int:
     """Set and return how many inserts an arm can take before it needs `with_room`."""
-    calm = WINDOW - arm.count
-    if arm.divided != FEW:
+    if arm.divided == FEW:
+        calm = WINDOW - arm.count
+        if arm.certified == 1:
+            calm = min(calm, FEW_LOOKS - arm.told)
+    else:
         calm = _calm(arm, 0)
         for pile in range(1, FIRST_RESERVE):
             calm = min(calm, _calm(arm, pile))
-        for store in range(FIRST_RESERVE, STORES):
+        for store in range(FIRST_RESERVE, WAITING):
             if _short(arm, store):
                 calm = 0
+        if arm.certified == 1:
+            calm = min(calm, _patience(arm))
     arm.calm = max(calm, 0)
     return arm.calm
 
@@ -214,3 +240,18 @@ def _moved(samples: Samples, asking: int) -> Samples:
             for store in range(STORES):
                 _relocate(arm, samples.pool, pool, samples.used, store)
     return Samples(samples.arms, pool, samples.used)
+
+
+@allocating_kernel
+def with_rooms(samples: Samples) -> Samples:
+    """Return the samples with all rooms that arms want which hold nothing yet, though their counts are set."""
+    total = samples.used[0]
+    for index in range(samples.arms.size):
+        for store in range(STORES):
+            total += _wanted(samples.arms[index], store)
+    if total > samples.pool.size:
+        samples = Samples(samples.arms, np.empty(total, np.float64), samples.used)
+    for index in range(samples.arms.size):
+        for store in range(STORES):
+            _relocate(samples.arms[index], samples.pool, samples.pool, samples.used, store)
+    return samples

@@ -8,19 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import allocating_kernel, constant, inlined_kernel, kernel
+from bestarm.kernels.looks import new_looks, no_looks
 from bestarm.kernels.order_statistics import divide, insert, insert_raw, kept_mean, make_raw, order_statistic
 from bestarm.kernels.piles import add_to_pile
-from bestarm.kernels.samples import FEW, RAW, Pool, Record, Samples, new_samples, recount_calm, with_room
-
-# Families: which kernel file decides.
-GAP = 0
-ELIMINATION = 1
-CERTIFIED = 2
-
-# Estimators of an arm's mean.
-MEAN = 0
-TRIMMED = 1
-MEDIAN = 2
+from bestarm.kernels.rule import CERTIFIED, ELIMINATION, MEAN, MEDIAN, Rule
+from bestarm.kernels.samples import (
+    FEW,
+    FEW_LOOKS,
+    RAW,
+    WAITING,
+    Pool,
+    Record,
+    Samples,
+    new_samples,
+    recount_calm,
+    with_room,
+)
+from bestarm.kernels.tournament import new_trees
 
 MEAN_PILE = constant(1)  # where the sum of all rewards is kept when nothing else is
 
@@ -33,87 +37,88 @@ control_dtype = np.dtype(
         ("fewest", "i8"),  # the smallest number of pulls of an arm
         ("at_fewest", "i8"),  # how many arms have it
         ("first_fewest", "i8"),  # the lowest of them
-        ("explored", "i8"),  # gap family: no arm needs forced exploration
+        ("explored", "i8"),  # no arm needs forced exploration, or is without an interval
+        ("unready", "i8"),  # certified: arms without an interval
         ("leader", "i8"),
         ("challenger", "i8"),
         ("rounds", "i8"),  # elimination: rounds completed
         ("behind", "i8"),  # elimination: active arms that the current round has yet to pull
         ("active", "i8"),
-        ("cursor", "i8"),  # elimination: where to look for the next arm of the round
+        ("cursor", "i8"),  # elimination: where in the list of members to look for the next arm of the round
+        ("ahead", "i8"),  # gap family: the challengers' keys hold up to this t
+        ("ahead_root", "f8"),  # and are upper ends with this root of the logarithm
     ]
 )
-
-
-rule_dtype = np.dtype(
-    [
-        ("family", "i8"),
-        ("estimator", "i8"),
-        ("alpha", "f8"),  # trimmed on each side
-        ("explored", "f8"),  # T(alpha, delta): pulls of an arm before its estimate may be used
-        ("scale", "f8"),  # what a radius is proportional to: sigma / (1 - epsilon), or sigma
-        ("delta", "f8"),
-        ("threshold", "i8"),  # gap family: radii.THEORY or radii.EMPIRICAL
-        ("log_constant", "f8"),  # gap family: log((K - 1) C / delta)
-        ("power", "f8"),  # gap family: the paper's beta, exponent of t
-        ("uniform", "i8"),  # gap family: 1 to pull arms at random
-        ("seed", "u8"),  # for that
-        # The rest is the certified method's (docs/explanation/certified.md).
-        ("epsilon", "f8"),
-        ("count_limit", "f8"),  # 1/d1
-        ("prior", "f8"),  # a and b of the Beta mixture over the rate of contamination
-        ("prior_rest", "f8"),
-        ("mixing", "f8"),  # r of the normal mixture
-        ("mean_log", "f8"),  # 2 log(1/d2)
-        ("reach_log", "f8"),  # log(pi^2 / (3 d3))
-        ("resolution", "f8"),
-        ("malicious", "i8"),
-        ("bounded", "i8"),
-        ("low", "f8"),
-        ("high", "f8"),
-        ("endless", "i8"),  # 1: renew intervals for ever and never stop
-    ]
-)
-Rule = NDArray[np.void]  # of rule_dtype, length 1: the settings of a method for one problem
 
 
 class State(NamedTuple):
-    """All that changes as rewards come in: a record of the whole (length 1) and the arms with their rewards.
+    """All that changes as rewards come in: a record of the whole (length 1), the arms with their rewards, and indices.
 
     Functions called from Python take a State and a Rule; those below them single records and arrays (see Samples).
     """
 
     control: NDArray[np.void]
     samples: Samples
-
-
-def new_rule(**settings: float) -> Rule:
-    """Return the settings of a method as a record; those not given are 0."""
-    rule = np.zeros(1, rule_dtype)
-    for name, value in settings.items():
-        rule[name] = value
-    return rule
+    members: NDArray[np.int64]  # elimination: the active arms, in order, at the beginning
+    trees: NDArray[np.float64]  # leaders and challengers, see tournament.py
+    looks: NDArray[np.void]  # certified: when to look at an arm's rewards, and what is known of so many, see looks.py
 
 
 def new_state(arms: int, rule: Rule) -> State:
     """Return the state before the first reward."""
     control = np.zeros(1, control_dtype)
     control["best"] = control["leader"] = control["challenger"] = -1
-    control["at_fewest"] = control["behind"] = control["active"] = arms
+    control["at_fewest"] = control["behind"] = control["active"] = control["unready"] = arms
     samples = new_samples(arms, stored=bool(rule["estimator"][0] != MEAN))
     if rule["family"][0] == CERTIFIED:
         bounded = bool(rule["bounded"][0])
         samples.arms["certified"] = 1
-        samples.arms["likelihood"] = 1.0
+        samples.arms["next_look"] = 1
+        samples.arms["calm"] = FEW_LOOKS
+        samples.arms["start"][:, WAITING] = samples.arms["window"][:, 1]  # of no use to the first rewards otherwise
         samples.arms["lower"] = rule["low"][0] if bounded else -np.inf
         samples.arms["upper"] = rule["high"][0] if bounded else np.inf
         samples.arms["spread"] = np.inf
         samples.arms["bottom"] = np.inf
         samples.arms["top"] = -np.inf
-    return State(control, samples)
+    trees = new_trees(arms, 0 if rule["family"][0] == ELIMINATION else 2)
+    looks = new_looks(rule) if rule["family"][0] == CERTIFIED else no_looks()
+    return State(control, samples, np.arange(arms), trees, looks)
+
+
+@kernel
+def renew(state: State, blank: State) -> None:
+    """Make a state what a new one is: `blank`, of the same arms and rule. Its pool stays as large as it was."""
+    state.control[0] = blank.control[0]
+    state.samples.used[0] = blank.samples.used[0]
+    for index in range(state.samples.arms.size):
+        state.samples.arms[index] = blank.samples.arms[index]
+        state.members[index] = index
+    for row in range(state.trees.shape[0]):
+        for node in range(state.trees.shape[1]):
+            state.trees[row, node] = -np.inf
 
 
 @inlined_kernel
-def _first_rank(rule: Record, count: int) -> int:
+def count_fewest(arms: NDArray[np.void], control: Record, index: int) -> None:
+    """Keep the smallest number of pulls, after a reward of an arm, in amortised O(1): K steps for every K rewards."""
+    if arms[index].told - 1 == control.fewest:
+        control.at_fewest -= 1
+        if control.at_fewest == 0:
+            fewest = arms[0].told
+            for other in range(1, arms.size):
+                fewest = min(fewest, arms[other].told)
+            control.fewest = fewest
+            control.first_fewest = 0
+            for other in range(arms.size):
+                if arms[other].told == fewest:
+                    control.at_fewest += 1
+        while arms[control.first_fewest].told != control.fewest:
+            control.first_fewest += 1
+
+
+@inlined_kernel
+def first_rank(rule: Record, count: int) -> int:
     """Return the number of rewards trimmed at the low end: floor(alpha n), or all below the middle."""
     if rule.estimator == MEDIAN:
         return (count - 1) >> 1
@@ -121,7 +126,7 @@ def _first_rank(rule: Record, count: int) -> int:
 
 
 @inlined_kernel
-def _second_rank(rule: Record, count: int) -> int:
+def second_rank(rule: Record, count: int) -> int:
     """Return the rank from which on rewards are trimmed at the high end; 0 for the median, which needs one cut."""
     if rule.estimator == MEDIAN:
         return 0
@@ -136,7 +141,7 @@ def make_room(state: State, rule: Rule, index: int) -> State:
     if arm.divided == FEW:
         make_raw(arm, samples.pool)
         recount_calm(arm)
-    return State(state.control, samples)
+    return State(state.control, samples, state.members, state.trees, state.looks)
 
 
 @inlined_kernel
@@ -148,9 +153,9 @@ def record(arm: Record, control: Record, rule: Record, pool: Pool, reward: float
         arm.count = count
         add_to_pile(arm, MEAN_PILE, reward)
     elif arm.divided == RAW:
-        insert_raw(arm, pool, reward, _first_rank(rule, count), _second_rank(rule, count))
+        insert_raw(arm, pool, reward, first_rank(rule, count), second_rank(rule, count))
     else:
-        insert(arm, pool, reward, _first_rank(rule, count), _second_rank(rule, count))
+        insert(arm, pool, reward, first_rank(rule, count), second_rank(rule, count))
     arm.stale = 1
     control.t += 1
     if arm.pending > 0:
@@ -178,10 +183,10 @@ def _renew_estimate(arm: Record, rule: Record, pool: Pool) -> None:
         arm.estimate = (arm.total[MEAN_PILE] + arm.total_rest[MEAN_PILE]) / count
         return
     if arm.divided == RAW:
-        divide(arm, pool, _first_rank(rule, count), _second_rank(rule, count))
+        divide(arm, pool, first_rank(rule, count), second_rank(rule, count))
     if rule.estimator == MEDIAN:
         lower = order_statistic(arm, pool, (count - 1) >> 1)
         upper = order_statistic(arm, pool, count >> 1)
         arm.estimate = (lower + upper) / 2.0
     else:
-        arm.estimate = kept_mean(arm, pool, _first_rank(rule, count), _second_rank(rule, count))
+        arm.estimate = kept_mean(arm, pool, first_rank(rule, count), second_rank(rule, count))

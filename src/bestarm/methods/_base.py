@@ -11,7 +11,7 @@ import numpy as np
 from bestarm.checks import checked, one_of
 from bestarm.errors import InputError
 from bestarm.kernels.radii import EMPIRICAL, THEORY, chernoff_pulls, gap_log_constant, hoeffding_pulls
-from bestarm.kernels.state import ELIMINATION, GAP, MEAN, TRIMMED, Rule, new_rule
+from bestarm.kernels.rule import ELIMINATION, GAP, MEAN, TRIMMED, Rule, new_rule
 from bestarm.problem import Problem
 
 MTCD21 = "Mukherjee, Tajer, Chen and Das (2021), Mean-based best arm identification under reward contamination"

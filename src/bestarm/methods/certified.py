@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bestarm.checks import checked
-from bestarm.kernels.state import CERTIFIED, TRIMMED, Rule, new_rule
+from bestarm.kernels.rule import CERTIFIED, TRIMMED, Rule, new_rule
 from bestarm.methods._base import Method, Option, choice
 from bestarm.problem import Problem
 
@@ -48,7 +48,7 @@ def certified_rule(problem: Problem, options: Mapping[str, Any], *, endless: boo
         scale=problem.sigma,
         delta=problem.delta,
         epsilon=epsilon,
-        count_limit=1.0 / (share * count) if count else math.inf,
+        count_limit=-math.log(share * count) if count else math.inf,
         prior=prior,
         prior_rest=prior * (1.0 - epsilon) / epsilon if epsilon else 1.0,
         mixing=_MIXING,

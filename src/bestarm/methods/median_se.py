@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bestarm.kernels.state import MEDIAN
+from bestarm.kernels.rule import MEDIAN
 from bestarm.methods._base import ALPHA, EXPLORATION, Method, elimination_rule
 
 METHOD = Method(

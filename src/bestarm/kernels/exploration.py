@@ -1,0 +1,55 @@
+"""The forced exploration of a simulated trial at the cost of its draws.
+
+No estimate is used before every arm has T rewards (MTCD21, before the arm selection rule), and until then arms take
+turns, lowest index first, in both of its algorithms. So all that these pulls have to do is to put rewards where they
+will be divided, and the last round, after which a decision may follow, is left to the method.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestarm.kernels.compile import allocating_kernel, kernel
+from bestarm.kernels.draws import Laws, pull
+from bestarm.kernels.rule import CERTIFIED, MEAN, Rule
+from bestarm.kernels.samples import RAW, WINDOW, recount_calm, with_rooms
+from bestarm.kernels.state import State, first_rank, second_rank
+
+
+@allocating_kernel
+def explore(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, max_pulls: int) -> State:
+    """Make all rounds of forced exploration but the last, from a new state on; none if they are few."""
+    settings = rule[0]
+    arms = state.samples.arms
+    rounds = int(min(np.ceil(settings.explored) - 1.0, max_pulls // arms.size))
+    if settings.family == CERTIFIED or settings.estimator == MEAN or rounds <= WINDOW:
+        return state
+    for index in range(arms.size):
+        arm = arms[index]
+        arm.told = arm.count = rounds
+        arm.divided = RAW
+        arm.cut[0] = first_rank(settings, rounds)
+        arm.cut[1] = second_rank(settings, rounds)
+    samples = with_rooms(state.samples)
+    _draw_rounds(State(state.control, samples, state.members, state.trees, state.looks), laws, rng, rounds)
+    control = state.control[0]
+    control.t = rounds * arms.size
+    control.fewest = control.rounds = rounds
+    for index in range(arms.size):
+        samples.arms[index].held[1] = rounds
+        recount_calm(samples.arms[index])
+    return State(state.control, samples, state.members, state.trees, state.looks)
+
+
+@kernel
+def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int) -> None:
+    arms, pool = state.samples.arms, state.samples.pool
+    base = arms[0].start[1]
+    stride = arms[1].start[1] - base  # all arms have the same rooms
+    t = 0
+    for turn in range(rounds):
+        place = base + turn
+        for index in range(arms.size):
+            pool[place] = pull(laws, rng, index, turn, t)
+            place += stride
+            t += 1
