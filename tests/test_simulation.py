@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,7 @@ from bestarm import adversaries
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
 from bestarm.simulation import trial_seeds
-
-method_seed = importlib.import_module("bestarm.simulation.simulate").method_seed  # the package has the function there
+from bestarm.simulation.seeds import method_seed
 
 ARMS = [ba.Gaussian(2.5), ba.Gaussian(1.5), ba.Gaussian(0.6)]
 SHIFTS = [-0.5, 0.5, 1.0]
@@ -125,8 +123,7 @@ def test_python_functions_that_draw_the_same_stream_give_the_same_trials(method:
 
 @pytest.mark.parametrize("method", ["se-cbai", "random", "certified"])
 def test_the_number_of_workers_changes_nothing(method: str) -> None:
-    """60 trials are three chunks, the last one short."""
-    one, two, three = (simulated(method, trials=60, workers=workers) for workers in (1, 2, 3))
+    one, two, three = (simulated(method, trials=60, workers=workers, chunk=25) for workers in (1, 2, 3))
     assert_equal(one, two)
     assert_equal(one, three)
     assert one.settings == two.settings == three.settings

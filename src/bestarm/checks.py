@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bestarm.errors import InputError
 
 HUGE = 1e300  # counts as infinite, so that sums and differences of what is smaller are finite
-WHOLE = ("arms", "trials", "max_pulls", "workers", "seed")
+WHOLE = ("arms", "trials", "max_pulls", "workers", "chunk", "seed")
 # parameter: (lowest value, is it allowed itself, first value too high, rule, fix)
 RANGES: dict[str, tuple[float, bool, float, str, str]] = {
     "alpha": (0.0, True, 0.5, "be in [0, 0.5)", "trimming half of the rewards off each end leaves none to average"),
@@ -26,6 +26,7 @@ RANGES: dict[str, tuple[float, bool, float, str, str]] = {
     "trials": (1.0, True, 2.0**53, "be a whole number >= 1", "each trial is one identification from start to end"),
     "max_pulls": (1.0, True, 2.0**62, "be a whole number >= 1", "leave it out for no cap"),
     "workers": (1.0, True, 2.0**16, "be a whole number >= 1", "1 runs in this thread alone"),
+    "chunk": (1.0, True, 2.0**53, "be a whole number >= 1", "leave it out for chunks of about half a second"),
     "seed": (
         0.0,
         True,

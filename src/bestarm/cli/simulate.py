@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bestarm.cli.output import Format, write_rows
+
+INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
 
 
 def simulate(
@@ -28,11 +32,23 @@ def simulate(
     trials: Annotated[int, typer.Option(help="Number of trials.")] = 1000,
     max_pulls: Annotated[int | None, typer.Option(help="Cap on the pulls of a trial.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
-    workers: Annotated[int, typer.Option(help="Threads.")] = 2,
+    workers: Annotated[int, typer.Option(help="Threads or processes.")] = 2,
+    backend: Annotated[str, typer.Option(help="threads, loky (processes) or dask.")] = "threads",
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster whose scheduler is there.")
+    ] = None,
+    chunk: Annotated[int | None, typer.Option(help="Trials handed over at a time; else half a second's.")] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep finished trials in this folder, chunk by chunk.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the trials in the checkpoint folder.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write the trials to this Parquet file.")] = None,
     form: Annotated[Format, typer.Option("--format", help="How to write the summary.")] = Format.table,
 ) -> None:
-    """Simulate a method on Gaussian arms and summarise pulls and errors."""
+    """Simulate a method on Gaussian arms and summarise pulls and errors.
+
+    The trials are the same for any number of workers, any backend and any size of chunks.
+    """
     from bestarm import Bandit, Gaussian, adversaries, paper_adversary
     from bestarm import simulate as run
     from bestarm.cli.compiling import compile_note
@@ -47,21 +63,37 @@ def simulate(
         "adversary_power": power,
     }
     options = {name: value for name, value in given.items() if value is not None}
-    with compile_note():
-        trials_run = run(
-            bandit,
-            method,
-            delta=delta,
-            trials=trials,
-            seed=seed,
-            workers=workers,
-            max_pulls=max_pulls,
-            progress=True,
-            **options,
-        )
+    try:
+        with compile_note():
+            trials_run = run(
+                bandit,
+                method,
+                delta=delta,
+                trials=trials,
+                seed=seed,
+                workers=workers,
+                backend="dask" if dask is not None else backend,
+                address=dask,
+                chunk=chunk,
+                checkpoint=checkpoint,
+                resume=resume,
+                max_pulls=max_pulls,
+                progress=True,
+                **options,
+            )
+    except KeyboardInterrupt:
+        if checkpoint is not None:
+            _say_how_to_resume(checkpoint)
+        raise typer.Exit(INTERRUPTED) from None
     if save is not None:
         trials_run.save(save)
     write_rows([{"method": method, **trials_run.summary()}], form)
+
+
+def _say_how_to_resume(checkpoint: Path) -> None:
+    words = [word for word in sys.argv[1:] if word != "--resume"]
+    command = shlex.join(["bestarm", *words, "--resume"])
+    print(f"stopped; finished trials are in {checkpoint}. To go on: {command}", file=sys.stderr)
 
 
 def _numbers(name: str, text: str) -> list[float]:

@@ -1,28 +1,27 @@
-"""The many-trials driver: seeds, chunks, threads, progress."""
+"""The many-trials driver: `simulate`."""
 
 from __future__ import annotations
 
 import contextlib
-import sys
-from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from bestarm.bandits import Bandit
-from bestarm.checks import Seed, checked, checked_seed
+from bestarm.checks import Seed, checked, one_of
 from bestarm.errors import InputError
-from bestarm.kernels.methods import ask, tell
-from bestarm.kernels.state import Rule, State, make_room, new_state
-from bestarm.kernels.trial import run_trial
 from bestarm.methods import get_method
-from bestarm.problem import LARGEST_REWARD, Problem, checked_reward, pose
+from bestarm.problem import Problem, pose
 from bestarm.result import STATUSES
+from bestarm.simulation.backends import BACKENDS, finished_chunks
+from bestarm.simulation.checkpoints import Checkpoint
+from bestarm.simulation.chunks import NO_CAP, ChunkResult, Spec
+from bestarm.simulation.fingerprints import fingerprint
+from bestarm.simulation.pace import SECONDS, SECONDS_IN_FILES, Pace
+from bestarm.simulation.progress import Progress, progress_bar
+from bestarm.simulation.seeds import take_seeds
 from bestarm.simulation.trials import Trials
-
-_NO_CAP = 2**62
-_CHUNK = 25  # trials handed to a thread at a time
 
 
 def simulate(
@@ -37,12 +36,18 @@ def simulate(
     bounds: tuple[float, float] | None = None,
     max_pulls: int | None = None,
     workers: int = 1,
-    progress: bool = False,
+    backend: str = "threads",
+    address: str | None = None,
+    chunk: int | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    progress: Progress = False,
     **options: Any,
 ) -> Trials:
     """Run many identifications on simulated rewards, in compiled code.
 
-    Trial i uses the i-th child of the seed, so the trials are the same for any number of workers.
+    Trial i uses the i-th child of the seed and depends on nothing else: the trials are the same, bit for bit, for any
+    backend, number of workers and size of chunks, and a run that was broken off can be resumed.
 
     Parameters
     ----------
@@ -61,9 +66,20 @@ def simulate(
     max_pulls : int >= 1, optional
         Cap on the pulls of a trial. A trial that reaches it is undecided: neither right nor wrong.
     workers : int >= 1
-        Threads.
-    progress : bool
-        Show a bar on stderr, if that is a terminal.
+        Threads or processes. A Dask cluster has its own number of workers, and this one is not used.
+    backend : {"threads", "loky", "dask"}
+        Who runs the trials: threads; processes, quicker for a bandit with Python functions; or a Dask cluster.
+    address : str, optional
+        Where the scheduler of the Dask cluster is, such as "tcp://host:8786". Without it the active client is used.
+    chunk : int >= 1, optional
+        Trials handed over at a time. By default as many as take half a second, or two seconds with a checkpoint.
+    checkpoint : path, optional
+        Folder in which each finished chunk is kept as a Parquet file.
+    resume : bool
+        Go on with the trials in the checkpoint folder, which must be those of the same settings; more or fewer trials
+        are fine. An empty folder is fine too, so the same call can start a run and resume it.
+    progress : bool or callable
+        Show a bar on stderr, if that is a terminal. A function is called with the number of trials just finished.
 
     Examples
     --------
@@ -74,42 +90,45 @@ def simulate(
     """
     if not isinstance(bandit, Bandit):
         raise InputError("bandit", "be a Bandit", bandit, "such as Bandit([Gaussian(1.0), Gaussian(0.0)])")
-    count, threads = (int(value) for value in checked(trials=trials, workers=workers))
-    cap = _NO_CAP if max_pulls is None else int(checked(max_pulls=max_pulls)[0])
+    if not callable(progress) and not isinstance(progress, bool):
+        raise InputError("progress", "be True, False or a function of the number of trials finished", progress, "True")
+    one_of("backend", backend, BACKENDS)
+    if address is not None and (backend != "dask" or not isinstance(address, str)):
+        fix = f"backend is {backend!r}; pass backend='dask', address='tcp://host:8786'"
+        raise InputError("address", "be the address of a Dask scheduler, with backend='dask'", address, fix)
+    if checkpoint is None and resume:
+        raise InputError("checkpoint", "be given to resume", None, "name the folder of the run that was broken off")
+    count, hands = (int(value) for value in checked(trials=trials, workers=workers))
+    cap = NO_CAP if max_pulls is None else int(checked(max_pulls=max_pulls)[0])
+    size = None if chunk is None else int(checked(chunk=chunk)[0])
     problem = _problem(bandit, delta, epsilon, sigma, bounds)
     entry = get_method(method)
     complete = entry.complete(problem, options)
-    seeds = _root(seed).spawn(count)
-    run = _compiled_trial(bandit) if bandit.compiled else _python_trial(bandit, problem)
-
-    own_seed = entry.random and "seed" not in options  # then every trial draws arms by a seed of its own
-    shared = entry.rule(problem, complete)
-
-    pulls = np.empty(count, np.int64)
-    answers = np.empty(count, np.int64)
-    arm_pulls = np.empty((count, problem.size), np.int64)
-    done = np.empty(count, np.int64)
-
-    def chunk(first: int) -> int:
-        last = min(first + _CHUNK, count)
-        for place in range(first, last):
-            child = seeds[place]
-            rule = entry.rule(problem, {**complete, "seed": method_seed(child)}) if own_seed else shared
-            state = run(rule, np.random.default_rng(child), cap)
-            pulls[place] = state.control["t"][0]
-            answers[place] = state.control["best"][0]
-            arm_pulls[place] = state.samples.arms["told"]
-            done[place] = state.control["done"][0]
-        return last - first
-
-    chunk(0)  # in this thread: whatever has to be compiled is compiled before others need it
-    finished = Parallel(n_jobs=threads, prefer="threads", return_as="generator_unordered")(
-        delayed(chunk)(first) for first in range(_CHUNK, count, _CHUNK)
+    spec = Spec(
+        problem=problem,
+        rule=entry.rule(problem, complete),
+        own_seed=entry.random,
+        laws=bandit.laws() if bandit.compiled else None,
+        bandit=None if bandit.compiled else bandit,
+        max_pulls=cap,
+        seeds=take_seeds(seed, count),
     )
-    with progress_bar(method, count, progress) as advance:
-        advance(min(_CHUNK, count))
-        for number in finished:
-            advance(number)
+    result = ChunkResult.empty(count, problem.size)
+    kept = None
+    if checkpoint is not None:
+        kept = Checkpoint(checkpoint, fingerprint(spec, bandit, entry.name, complete), resume)
+    missing = [(0, count)] if kept is None else kept.read(result)
+    pace = Pace(missing, size, hands, SECONDS if kept is None else SECONDS_IN_FILES)
+    finished = finished_chunks(spec, pace, backend, hands, address)
+    with progress_bar(method, count, progress) as advance, contextlib.closing(finished):
+        restored = count - sum(last - first for first, last in missing)
+        if restored:
+            advance(restored)
+        for part in finished if missing else ():
+            result.put(part.first, part.result)
+            if kept is not None:
+                kept.write(part.first, part.last, part.result)
+            advance(part.last - part.first)
     settings = {
         "method": entry.name,
         "options": complete,
@@ -120,22 +139,8 @@ def simulate(
         "max_pulls": None if max_pulls is None else cap,
         "seed": int(seed) if isinstance(seed, int | np.integer) else None,
     }
-    return Trials(pulls, answers, bandit.is_best(answers), arm_pulls, np.array(STATUSES)[done], settings)
-
-
-def trial_seeds(seed: Seed, trials: int) -> list[np.random.SeedSequence]:
-    """Return the seeds of the trials of `simulate`: `Bandit.stream(seeds[i])` gives the rewards of trial i."""
-    return _root(seed).spawn(trials)
-
-
-def _root(seed: Seed) -> np.random.SeedSequence:
-    source = checked_seed(seed)
-    if isinstance(source, np.random.Generator):
-        root = source.bit_generator.seed_seq
-        if not isinstance(root, np.random.SeedSequence):
-            raise InputError("seed", "be a generator that can spawn", seed, "make it with numpy.random.default_rng")
-        return root
-    return source if isinstance(source, np.random.SeedSequence) else np.random.SeedSequence(source)
+    statuses = np.array(STATUSES)[result.done]
+    return Trials(result.pulls, result.answers, bandit.is_best(result.answers), result.arm_pulls, statuses, settings)
 
 
 def _problem(
@@ -153,53 +158,3 @@ def _problem(
             reason = f"rewards of this bandit reach from {low:g} to {high:g}, contaminated ones included"
             raise InputError("bounds", "contain all rewards", bounds, reason)
     return problem
-
-
-def method_seed(child: np.random.SeedSequence) -> int:
-    """Return the seed of a trial's random choices: the word after those that seed its generator of rewards."""
-    return int(child.generate_state(5, np.uint64)[4])
-
-
-def _compiled_trial(bandit: Bandit) -> Callable[[Rule, np.random.Generator, int], State]:
-    laws = bandit.laws()
-    arms = len(bandit.arms)
-
-    def run(rule: Rule, rng: np.random.Generator, cap: int) -> State:
-        own = laws._replace(memory=laws.memory.copy()) if laws.memory.size else laws
-        return run_trial(new_state(arms, rule), rule, own, rng, cap)
-
-    return run
-
-
-def _python_trial(bandit: Bandit, problem: Problem) -> Callable[[Rule, np.random.Generator, int], State]:
-    arms = len(bandit.arms)
-
-    def run(rule: Rule, rng: np.random.Generator, cap: int) -> State:
-        state = new_state(arms, rule)
-        stream = bandit.stream(rng)
-        index, reward = np.empty(1, np.int64), np.empty(1)
-        while state.control["done"][0] == 0 and state.control["t"][0] < cap:
-            ask(state, rule, 1, index)
-            reward[0] = stream.pull(int(index[0]))
-            if not abs(reward[0]) <= LARGEST_REWARD:
-                raise InputError("reward", "be a finite number", reward[0], "an arm or adversary of the bandit gave it")
-            checked_reward(problem, float(reward[0]))
-            while tell(state, rule, index, reward, 0)[0] == 0:
-                state = make_room(state, rule, index[0])
-        return state
-
-    return run
-
-
-@contextlib.contextmanager
-def progress_bar(title: str, total: int, wanted: bool) -> Iterator[Callable[[int], None]]:
-    """Show a bar on stderr while the block runs, if wanted and stderr is a terminal."""
-    if not wanted or not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda done: bar.advance(task, done)

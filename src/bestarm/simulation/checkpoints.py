@@ -1,0 +1,152 @@
+"""Finished trials on disk, chunk by chunk, so that a run that broke off goes on where it was.
+
+A folder holds `settings.json`, what the trials depend on, and a Parquet file a chunk, named after its first and last
+trial. A file appears under its name when it is complete, so whatever ends a run leaves a folder that can be resumed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import uuid
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.errors import InputError
+from bestarm.simulation.chunks import ChunkResult
+from bestarm.simulation.fingerprints import digest
+
+SETTINGS = "settings.json"
+_CHUNK_NAME = re.compile(r"trials-(\d+)-(\d+)\.parquet")
+_UNFINISHED = "unfinished-"
+_UNUSABLE = "unusable-"
+_MARK = b"bestarm"
+
+
+class Checkpoint:
+    """A folder of finished trials.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there.
+    settings : mapping
+        What the trials depend on (`fingerprint`).
+    resume : bool
+        Whether to go on with what the folder holds. Without it the folder must be empty; with it, it may be.
+    """
+
+    def __init__(self, folder: str | Path, settings: Mapping[str, Any], resume: bool) -> None:
+        import pyarrow.parquet  # noqa: F401 - now, as it takes a second in which nobody would see chunks come in
+
+        self.folder = Path(folder)
+        self._mark = digest(settings).encode()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            names = sorted(path.name for path in self.folder.iterdir())
+        except OSError as error:
+            raise InputError("checkpoint", "be a folder that can be written", str(folder), str(error)) from error
+        if names and not resume:
+            fix = "pass resume=True (--resume) to go on with what is there, or name a new folder"
+            raise InputError("checkpoint", "be an empty folder", str(folder), fix)
+        if names and names != [name for name in names if name.startswith(_UNFINISHED)]:
+            self._compare(settings)
+            for name in names:
+                if name.startswith(_UNFINISHED):
+                    (self.folder / name).unlink(missing_ok=True)
+        else:
+            self._write(SETTINGS, json.dumps(settings, indent=1).encode())
+
+    def read(self, into: ChunkResult) -> list[tuple[int, int]]:
+        """Copy all finished trials to their places, and return those that are missing as (first, last + 1).
+
+        A file that is damaged, or not of these settings, is renamed, with a warning, and its trials are run again.
+        """
+        count, arms = into.arm_pulls.shape
+        there = np.zeros(count, np.bool_)
+        for path in sorted(self.folder.iterdir()):
+            found = _CHUNK_NAME.fullmatch(path.name)
+            if found is None or int(found[1]) >= count:
+                continue
+            first = int(found[1])
+            chunk = self._chunk(path, first, int(found[2]) + 1, arms)
+            if chunk is not None:
+                last = min(count, first + chunk.pulls.size)  # fewer trials may be wanted now than then
+                into.put(first, chunk.part(0, last - first))
+                there[first:last] = True
+        return _gaps(there)
+
+    def write(self, first: int, last: int, result: ChunkResult) -> None:
+        """Add the trials first, ..., last - 1."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns = {"trial": np.arange(first, last), "pulls": result.pulls, "answer": result.answers}
+        columns |= {"done": result.done}
+        columns |= {f"pulls_{arm}": result.arm_pulls[:, arm] for arm in range(result.arm_pulls.shape[1])}
+        table = pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+        sink = pa.BufferOutputStream()
+        pq.write_table(table.replace_schema_metadata({_MARK: self._mark}), sink, write_page_checksum=True)
+        self._write(f"trials-{first:012d}-{last - 1:012d}.parquet", sink.getvalue().to_pybytes())
+
+    def _write(self, name: str, data: bytes) -> None:
+        unfinished = self.folder / f"{_UNFINISHED}{uuid.uuid4().hex}"
+        unfinished.write_bytes(data)
+        os.replace(unfinished, self.folder / name)
+
+    def _compare(self, settings: Mapping[str, Any]) -> None:
+        path = self.folder / SETTINGS
+        try:
+            before = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            fix = f"{error}; name a new folder"
+            raise InputError("checkpoint", f"hold a readable {SETTINGS}", str(self.folder), fix) from error
+        different = _difference("settings", before, json.loads(json.dumps(settings)))
+        if different is not None:
+            name, was, value = different
+            fix = f"the trials in {self.folder} were made with {was!r}; go back to that, or name a new folder"
+            raise InputError(name, "be the same as in the checkpoint to resume", value, fix)
+
+    def _chunk(self, path: Path, first: int, last: int, arms: int) -> ChunkResult | None:
+        import pyarrow.parquet as pq
+
+        try:
+            table = pq.read_table(path, page_checksum_verification=True)
+            columns = {name: table[name].to_numpy() for name in table.column_names}
+            if (table.schema.metadata or {}).get(_MARK) != self._mark:
+                raise ValueError("it belongs to another run")
+            if not np.array_equal(columns["trial"], np.arange(first, last)):
+                raise ValueError("it does not hold the trials of its name")
+            arm_pulls: NDArray[np.int64] = np.column_stack([columns[f"pulls_{arm}"] for arm in range(arms)])
+            return ChunkResult(columns["pulls"], columns["answer"], arm_pulls, columns["done"])
+        except (OSError, ValueError, KeyError) as error:  # pyarrow's errors are among these
+            warnings.warn(f"{path} can't be used ({error}): its trials are run again", stacklevel=4)
+            with contextlib.suppress(OSError):
+                path.rename(path.with_name(_UNUSABLE + path.name))  # out of the way of the files to come
+            return None
+
+
+def _difference(name: str, before: Any, now: Any) -> tuple[str, Any, Any] | None:
+    """Return the first setting that differs, with what it was and what it is."""
+    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        before, now = dict(enumerate(before)), dict(enumerate(now))
+    if not isinstance(before, dict) or not isinstance(now, dict):
+        return None if before == now else (name, before, now)
+    for key in {**now, **before}:
+        place = key if name == "settings" else f"{name}[{key!r}]"
+        found = _difference(place, before.get(key), now.get(key))
+        if found is not None:
+            return found
+    return None
+
+
+def _gaps(there: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate(([True], there, [True])).astype(np.int8)))
+    return [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]

@@ -1,0 +1,118 @@
+"""What one chunk of trials does: a plain function of settings that pickle, the same wherever it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.bandits import Bandit
+from bestarm.errors import InputError
+from bestarm.kernels.draws import Laws
+from bestarm.kernels.methods import ask, tell
+from bestarm.kernels.state import Rule, State, make_room, new_state
+from bestarm.kernels.trial import run_trial
+from bestarm.problem import LARGEST_REWARD, Problem, checked_reward
+from bestarm.simulation.seeds import GENERATOR_WORDS, TrialSeeds, generator
+
+NO_CAP = 2**62
+
+
+@dataclass(frozen=True)
+class Spec:
+    """All that trials depend on.
+
+    Attributes
+    ----------
+    problem : Problem
+        The question.
+    rule : Rule
+        The settings of the method.
+    own_seed : bool
+        Whether every trial draws arms by a seed of its own, set in its copy of the rule.
+    laws : Laws or None
+        What rewards are drawn from; None if that is the bandit, which has Python functions in it.
+    bandit : Bandit or None
+        The bandit, in that case.
+    max_pulls : int
+        Cap on the pulls of a trial.
+    seeds : TrialSeeds
+        The seeds of the trials.
+    """
+
+    problem: Problem
+    rule: Rule
+    own_seed: bool
+    laws: Laws | None
+    bandit: Bandit | None
+    max_pulls: int
+    seeds: TrialSeeds
+
+
+@dataclass(frozen=True)
+class ChunkResult:
+    """Outcome of consecutive trials: pulls, arm named (-1 for none), pulls of each arm, and how it ended, by code."""
+
+    pulls: NDArray[np.int64]
+    answers: NDArray[np.int64]
+    arm_pulls: NDArray[np.int64]
+    done: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, trials: int, arms: int) -> ChunkResult:
+        """Return room for the outcome of so many trials."""
+        pulls, answers, done = np.empty((3, trials), np.int64)
+        return cls(pulls, answers, np.empty((trials, arms), np.int64), done)
+
+    def put(self, first: int, part: ChunkResult) -> None:
+        """Copy the outcome of a chunk to its place among all trials."""
+        last = first + part.pulls.size
+        self.pulls[first:last] = part.pulls
+        self.answers[first:last] = part.answers
+        self.arm_pulls[first:last] = part.arm_pulls
+        self.done[first:last] = part.done
+
+    def part(self, first: int, last: int) -> ChunkResult:
+        """Return the outcome of the trials first, ..., last - 1."""
+        return ChunkResult(
+            self.pulls[first:last], self.answers[first:last], self.arm_pulls[first:last], self.done[first:last]
+        )
+
+
+def run_chunk(spec: Spec, first: int, last: int) -> ChunkResult:
+    """Run the trials first, ..., last - 1. What trial i gives depends on `spec` and i alone."""
+    size = spec.problem.size
+    result = ChunkResult.empty(last - first, size)
+    words = spec.seeds.words(first, last)
+    rule = spec.rule
+    for place in range(last - first):
+        if spec.own_seed:
+            rule = spec.rule.copy()
+            rule["seed"] = words[place, GENERATOR_WORDS]
+        if spec.laws is not None:
+            rng = generator(words[place])
+            state = run_trial(new_state(size, rule), rule, spec.laws, rng, spec.max_pulls)
+        else:
+            state = _run_in_python(spec, rule, np.random.default_rng(spec.seeds.child(first + place)))
+        result.pulls[place] = state.control["t"][0]
+        result.answers[place] = state.control["best"][0]
+        result.arm_pulls[place] = state.samples.arms["told"]
+        result.done[place] = state.control["done"][0]
+    return result
+
+
+def _run_in_python(spec: Spec, rule: Rule, rng: np.random.Generator) -> State:
+    assert spec.bandit is not None
+    state = new_state(spec.problem.size, rule)
+    stream = spec.bandit.stream(rng)
+    index, reward = np.empty(1, np.int64), np.empty(1)
+    while state.control["done"][0] == 0 and state.control["t"][0] < spec.max_pulls:
+        ask(state, rule, 1, index)
+        reward[0] = stream.pull(int(index[0]))
+        if not abs(reward[0]) <= LARGEST_REWARD:
+            raise InputError("reward", "be a finite number", reward[0], "an arm or adversary of the bandit gave it")
+        checked_reward(spec.problem, float(reward[0]))
+        while tell(state, rule, index, reward, 0)[0] == 0:
+            state = make_room(state, rule, index[0])
+    return state

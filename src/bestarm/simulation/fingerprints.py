@@ -1,0 +1,109 @@
+"""What trials depend on, in words that can be compared: a checkpoint must not mix trials of different kinds."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import pickle
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from bestarm.bandits import Bandit
+from bestarm.errors import InputError
+from bestarm.kernels.compile import _source_key
+from bestarm.simulation.chunks import NO_CAP, Spec
+
+_SHOWN = 200
+
+
+def fingerprint(spec: Spec, bandit: Bandit, method: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all that the trials depend on, ready for JSON. How many there are is left out: trial i is the same."""
+    problem, seeds = spec.problem, spec.seeds
+    return {
+        "arms": [_described(arm) for arm in bandit.arms],
+        "adversary": _described(bandit.adversary),
+        "laws": _laws(bandit),
+        "method": method,
+        "options": dict(options),
+        "delta": problem.delta,
+        "epsilon": problem.epsilon,
+        "sigma": problem.sigma,
+        "bounds": None if problem.bounds is None else list(problem.bounds),
+        "max_pulls": None if spec.max_pulls == NO_CAP else spec.max_pulls,
+        "seed": {
+            "entropy": str(seeds.entropy),
+            "spawn_key": list(seeds.spawn_key),
+            "pool_size": seeds.pool_size,
+            "first_child": seeds.first,
+        },
+        **code_key(),
+    }
+
+
+@functools.cache
+def code_key() -> dict[str, str]:
+    """Return which code makes the trials: the version of the package, and a digest of its kernels."""
+    version = sys.modules["bestarm"].__version__  # of the package around us, which nothing in it may import
+    return {"version": version, "kernels": _source_key()}
+
+
+def digest(settings: Mapping[str, Any]) -> str:
+    """Return a short word for settings, to mark the files that belong to them."""
+    return hashlib.sha256(repr(sorted(settings.items())).encode()).hexdigest()[:16]
+
+
+def _described(part: Any) -> str:
+    """Name an arm or adversary for people; what decides is the digest of the laws."""
+    if hasattr(part, "draw"):
+        return f"{type(part).__name__}, a Python function"  # its repr has an address in it, new in every process
+    text = repr(part)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def _laws(bandit: Bandit) -> str:
+    found = hashlib.sha256(repr(bandit.epsilon).encode())
+    for table in bandit.laws():
+        array = np.asarray(table)
+        found.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
+    for part in (*bandit.arms, bandit.adversary):
+        draw = getattr(part, "draw", None)
+        if draw is not None:
+            for piece in _function(draw):
+                found.update(piece)
+    return found.hexdigest()[:32]
+
+
+def _function(draw: Any) -> Iterator[bytes]:
+    """Give what a function is made of: its code, defaults and the values it closes over, not the globals it reads."""
+    code = getattr(draw, "__code__", None)
+    if code is None:
+        yield _pickled(draw)
+        return
+    yield from _code(code)
+    cells = [cell.cell_contents for cell in draw.__closure__ or ()]
+    for value in (*(draw.__defaults__ or ()), *(draw.__kwdefaults__ or {}).items(), *cells):
+        if isinstance(value, types.FunctionType):
+            yield from _function(value)
+        else:
+            yield _pickled(value)
+
+
+def _code(code: types.CodeType) -> Iterator[bytes]:
+    yield code.co_code + repr(code.co_names).encode()
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _code(constant)
+        else:
+            yield repr(constant).encode()
+
+
+def _pickled(value: Any) -> bytes:
+    try:
+        return pickle.dumps(value)
+    except Exception as error:  # whatever the user's object raises
+        fix = "its trials can't be told from those of another function; give it numbers and arrays only"
+        raise InputError("bandit", "be picklable to be checkpointed", value, fix) from error

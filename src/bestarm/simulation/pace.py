@@ -1,0 +1,55 @@
+"""Cuts trials into chunks: long enough to be worth sending, short enough to share out and to lose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+SECONDS = 0.5  # a chunk; handing one over costs about a millisecond
+SECONDS_IN_FILES = 2.0  # where each becomes a file: a million files serve nobody
+_LEAST = 1 / 16  # of that time, towards the end
+_GROWTH = 8  # at most from one measurement to the next, as the time of a few trials is a poor guide
+
+
+class Pace(Iterator[tuple[int, int]]):
+    """The chunks (first, last + 1) of the trials that are missing, each as long as the pace of those before suggests.
+
+    Parameters
+    ----------
+    missing : list of (first, last + 1)
+        The trials to run.
+    chunk : int or None
+        Trials a chunk; None adapts it to the time that trials take, from single trials on.
+    workers : int
+        Who shares the work; towards the end chunks get shorter, so that nobody waits long for the last one.
+    seconds : float
+        Time that a chunk should take.
+    """
+
+    def __init__(self, missing: list[tuple[int, int]], chunk: int | None, workers: int, seconds: float) -> None:
+        self.workers = workers
+        self._chunk = chunk
+        self._seconds = seconds
+        self._size = 1
+        self._smallest = 1
+        self._missing = missing[::-1]
+        self._left = sum(last - first for first, last in missing)
+
+    def __next__(self) -> tuple[int, int]:
+        if not self._missing:
+            raise StopIteration
+        first, last = self._missing.pop()
+        cut = min(last, first + (self._chunk or self._shared()))
+        if cut < last:
+            self._missing.append((cut, last))
+        self._left -= cut - first
+        return first, cut
+
+    def learn(self, trials: int, seconds: float) -> None:
+        """Take the time of a finished chunk into account."""
+        rate = trials / max(seconds, 1e-9)
+        self._size = max(1, min(int(rate * self._seconds), max(self._size, _GROWTH * trials)))
+        self._smallest = max(1, min(int(rate * self._seconds * _LEAST), self._size))
+
+    def _shared(self) -> int:
+        return max(self._smallest, min(self._size, math.ceil(self._left / (2 * self.workers))))
