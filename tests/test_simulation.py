@@ -16,7 +16,7 @@ from bestarm import adversaries
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
 from bestarm.simulation import trial_seeds
-from bestarm.simulation.seeds import method_seed
+from bestarm.simulation.seeds import TrialSeeds, generator, method_seed, take_seeds
 
 ARMS = [ba.Gaussian(2.5), ba.Gaussian(1.5), ba.Gaussian(0.6)]
 SHIFTS = [-0.5, 0.5, 1.0]
@@ -167,6 +167,56 @@ def test_every_kind_of_seed() -> None:
     assert simulated("mean-se", seed=rng).pulls.tolist() != expected.pulls.tolist()  # a generator goes on
     assert [child.spawn_key for child in trial_seeds(7, 3)] == [(0,), (1,), (2,)]
     assert simulated("mean-se", seed=2**80).pulls.tolist() != expected.pulls.tolist()
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        TrialSeeds(0, (), 4, 0),
+        TrialSeeds(7, (), 4, 12),
+        TrialSeeds(2**32, (3,), 4, 0),
+        TrialSeeds(2**130 + 5, (), 4, 1),  # more words than the pool has
+        TrialSeeds(2**130 + 5, (2**40, 0), 4, 1),
+        TrialSeeds(11, (2,), 7, 5),
+        TrialSeeds([1, 2**70, 3], (6,), 4, 0),
+        TrialSeeds(7, (), 4, 2**32 - 3),  # children with numbers of two words among them
+    ],
+)
+def test_seeds_made_at_once_are_those_that_numpy_spawns(seeds: TrialSeeds) -> None:
+    words = seeds.words(2, 8)
+    assert words.dtype == np.uint64
+    assert seeds.words(3, 3).shape == (0, 5)
+    for row, trial in zip(words, range(2, 8), strict=True):
+        child = seeds.child(trial)
+        assert row.tolist() == child.generate_state(5, np.uint64).tolist()
+        assert int(row[4]) == method_seed(child)
+        assert generator(row).bit_generator.state == np.random.default_rng(child).bit_generator.state
+
+
+def test_the_children_of_a_seed_that_has_children_are_the_next_ones() -> None:
+    root = np.random.SeedSequence(7, spawn_key=(4,))
+    root.spawn(3)
+    seeds = take_seeds(root, 25_000)
+    assert seeds == TrialSeeds(7, (4,), 4, 3)
+    assert root.n_children_spawned == 25_003
+    assert root.spawn(1)[0].spawn_key == (4, 25_003)
+    assert [child.spawn_key for child in trial_seeds(root, 2)] == [(4, 25_004), (4, 25_005)]
+    rng = np.random.default_rng(7)
+    take_seeds(rng, 10)
+    assert [child.spawn_key for child in trial_seeds(rng, 2)] == [(10,), (11,)]
+
+
+def test_a_generator_that_goes_on_gives_the_trials_of_its_next_children() -> None:
+    rng = np.random.default_rng(5)
+    parts = [simulated("random", trials=trials, seed=rng, workers=2) for trials in (3, 5)]
+    whole = simulated("random", trials=8)
+    assert [part.arm_pulls.tolist() for part in parts] == [whole.arm_pulls[:3].tolist(), whole.arm_pulls[3:].tolist()]
+
+
+@pytest.mark.parametrize("trials", [-1, 0, 1.5, "3", None, math.nan])
+def test_a_number_of_seeds_that_is_none_is_refused(trials: Any) -> None:
+    with pytest.raises(InputError, match=r"^trials must be a whole number >= 1, got "):
+        trial_seeds(5, trials)
 
 
 def test_a_generator_that_cannot_spawn_is_refused() -> None:
