@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import itertools
+import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -99,6 +102,17 @@ def test_large_tables_reach_every_worker(client: Any) -> None:
     assert len(_packed(spec_of(bandit)).data) > 10_000_000  # where Dask starts to warn of large tasks
     assert_equal(simulated(bandit, "mean-se", sigma=1.0, backend="dask", address=address(client), chunk=10), one)
     assert_equal(simulated(bandit, "mean-se", sigma=1.0, backend="loky", workers=2, chunk=20), one)
+
+
+def test_the_command_runs_on_a_cluster(client: Any) -> None:
+    words = ["simulate", "--means", "1,0", "--method", "mean-se", "--trials", "30", "--seed", "4", "--format", "json"]
+    command = [sys.executable, "-m", "bestarm", *words, "--dask", address(client), "--chunk", "4"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    bandit = ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.0)], 0.1, ba.paper_adversary([1.0, 0.0], 0.1, 4))
+    trials = ba.simulate(bandit, "mean-se", delta=0.1, trials=30, seed=4)
+    assert json.loads(done.stdout) == [{"method": "mean-se", **trials.summary()}]
+    assert f"{trials.pulls.sum():,} pulls in " in done.stderr
 
 
 # ------------------------------------------------------------------------------------------------------ what goes wrong
@@ -250,6 +264,17 @@ def test_chunks_grow_to_the_time_wanted_and_shrink_towards_the_end() -> None:
     assert max(sizes) == 500
     assert sizes[-6:] == sorted(sizes[-6:], reverse=True)
     assert 31 <= sizes[-2] < 50  # a sixteenth of half a second
+
+
+def test_a_thousand_workers_get_longer_chunks() -> None:
+    """At half a second each, the caller would have to serve two thousand chunks a second."""
+    pace = Pace([(0, 10**9)], None, workers=1, seconds=0.5)
+    pace.workers = 1000
+    sizes = []
+    for first, last in itertools.islice(pace, 8):
+        sizes.append(last - first)
+        pace.learn(last - first, 0.001 * (last - first))
+    assert sizes == [1, 8, 64, 512, 4096, 5000, 5000, 5000]
 
 
 def test_long_trials_stay_alone_in_their_chunk() -> None:

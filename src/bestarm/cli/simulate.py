@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,6 +64,7 @@ def simulate(
         "adversary_power": power,
     }
     options = {name: value for name, value in given.items() if value is not None}
+    begin = time.monotonic()
     try:
         with compile_note():
             trials_run = run(
@@ -85,9 +87,15 @@ def simulate(
         if checkpoint is not None:
             _say_how_to_resume(checkpoint)
         raise typer.Exit(INTERRUPTED) from None
+    if not resume:
+        _say_how_fast(int(trials_run.pulls.sum()), time.monotonic() - begin)
     if save is not None:
         trials_run.save(save)
     write_rows([{"method": method, **trials_run.summary()}], form)
+
+
+def _say_how_fast(pulls: int, seconds: float) -> None:
+    print(f"{pulls:,} pulls in {seconds:.1f} s: {pulls / seconds / 1e6:.3g} million a second", file=sys.stderr)
 
 
 def _say_how_to_resume(checkpoint: Path) -> None:

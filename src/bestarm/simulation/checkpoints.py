@@ -98,7 +98,10 @@ class Checkpoint:
 
     def _write(self, name: str, data: bytes) -> None:
         unfinished = self.folder / f"{_UNFINISHED}{uuid.uuid4().hex}"
-        unfinished.write_bytes(data)
+        with unfinished.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut may leave the name without the content
         os.replace(unfinished, self.folder / name)
 
     def _compare(self, settings: Mapping[str, Any]) -> None:
