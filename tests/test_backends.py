@@ -22,7 +22,7 @@ from bestarm.errors import InputError
 from bestarm.simulation.backends import Packed, _packed, _run_packed
 from bestarm.simulation.chunks import NO_CAP, Spec, run_chunk
 from bestarm.simulation.pace import Pace
-from bestarm.simulation.seeds import take_seeds
+from bestarm.simulation.seeds import next_seeds
 
 BANDIT = ba.Bandit([ba.Gaussian(2.5), ba.Gaussian(1.5), ba.Gaussian(0.6)], 0.1, ba.adversaries.Shift([-0.5, 0.5, 1.0]))
 CLOSE = ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.999)], 0.1, ba.adversaries.Point(0.0))  # trials end at the cap
@@ -237,7 +237,7 @@ def spec_of(bandit: ba.Bandit) -> Spec:
     problem = pose(len(bandit.arms), delta=0.1, epsilon=0.1, sigma=1.0)
     entry = get_method("mean-se")
     rule = entry.rule(problem, entry.complete(problem, {}))
-    return Spec(problem, rule, False, bandit.laws(), None, NO_CAP, take_seeds(5, 60))
+    return Spec(problem, rule, False, bandit.laws(), None, NO_CAP, next_seeds(5))
 
 
 @pytest.mark.parametrize("where", [{"workers": 1}, {"workers": 2}, {"workers": 2, "backend": "loky"}])

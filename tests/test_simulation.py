@@ -16,7 +16,7 @@ from bestarm import adversaries
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
 from bestarm.simulation import trial_seeds
-from bestarm.simulation.seeds import TrialSeeds, generator, method_seed, take_seeds
+from bestarm.simulation.seeds import TrialSeeds, generator, method_seed, next_seeds, take_seeds
 
 ARMS = [ba.Gaussian(2.5), ba.Gaussian(1.5), ba.Gaussian(0.6)]
 SHIFTS = [-0.5, 0.5, 1.0]
@@ -196,8 +196,8 @@ def test_seeds_made_at_once_are_those_that_numpy_spawns(seeds: TrialSeeds) -> No
 def test_the_children_of_a_seed_that_has_children_are_the_next_ones() -> None:
     root = np.random.SeedSequence(7, spawn_key=(4,))
     root.spawn(3)
-    seeds = take_seeds(root, 25_000)
-    assert seeds == TrialSeeds(7, (4,), 4, 3)
+    assert next_seeds(root) == next_seeds(root) == TrialSeeds(7, (4,), 4, 3)
+    take_seeds(root, 25_000)
     assert root.n_children_spawned == 25_003
     assert root.spawn(1)[0].spawn_key == (4, 25_003)
     assert [child.spawn_key for child in trial_seeds(root, 2)] == [(4, 25_004), (4, 25_005)]
@@ -211,6 +211,15 @@ def test_a_generator_that_goes_on_gives_the_trials_of_its_next_children() -> Non
     parts = [simulated("random", trials=trials, seed=rng, workers=2) for trials in (3, 5)]
     whole = simulated("random", trials=8)
     assert [part.arm_pulls.tolist() for part in parts] == [whole.arm_pulls[:3].tolist(), whole.arm_pulls[3:].tolist()]
+
+
+def test_a_refused_simulation_takes_no_seeds(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    rng = np.random.default_rng(5)
+    for changes in ({"trials": 0}, {"delta": 2.0}, {"chunk": 0}, {"alpha": 0.1}, {"checkpoint": tmp_path}):
+        with pytest.raises(InputError):
+            simulated("mean-se", seed=rng, **changes)
+    assert [child.spawn_key for child in trial_seeds(rng, 1)] == [(0,)]
 
 
 @pytest.mark.parametrize("trials", [-1, 0, 1.5, "3", None, math.nan])

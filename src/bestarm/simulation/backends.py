@@ -141,7 +141,7 @@ def _run_packed(packed: Packed, first: int, last: int) -> Finished:
 
 
 def _dask(packed: Packed, chunks: Pace, address: str | None) -> Iterator[Finished]:
-    distributed = _distributed()
+    distributed = load_dask()
     with _client(distributed, address) as client:
         # A task and not `scatter`: scattered data dies with the worker that holds it, a task is run again elsewhere.
         spec = _submit(client, _same, packed)
@@ -161,7 +161,8 @@ def _dask(packed: Packed, chunks: Pace, address: str | None) -> Iterator[Finishe
             client.cancel(list(waiting.futures))  # none are left, unless the caller stops early
 
 
-def _distributed() -> Any:
+def load_dask() -> Any:
+    """Return the module distributed, or say how to install it."""
     try:
         import distributed
     except ImportError as error:

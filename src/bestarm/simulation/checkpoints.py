@@ -56,13 +56,12 @@ class Checkpoint:
         if names and not resume:
             fix = "pass resume=True (--resume) to go on with what is there, or name a new folder"
             raise InputError("checkpoint", "be an empty folder", str(folder), fix)
-        if names and names != [name for name in names if name.startswith(_UNFINISHED)]:
+        finished = [name for name in names if not name.startswith(_UNFINISHED)]
+        if finished:
             self._compare(settings)
-            for name in names:
-                if name.startswith(_UNFINISHED):
-                    (self.folder / name).unlink(missing_ok=True)
-        else:
-            self._write(SETTINGS, json.dumps(settings, indent=1).encode())
+        for name in set(names) - set(finished):
+            (self.folder / name).unlink(missing_ok=True)
+        self._unwritten = None if finished else json.dumps(settings, indent=1).encode()
 
     def read(self, into: ChunkResult) -> list[tuple[int, int]]:
         """Copy all finished trials to their places, and return those that are missing as (first, last + 1).
@@ -84,10 +83,13 @@ class Checkpoint:
         return _gaps(there)
 
     def write(self, first: int, last: int, result: ChunkResult) -> None:
-        """Add the trials first, ..., last - 1."""
+        """Add the trials first, ..., last - 1; with the first of them go the settings."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        if self._unwritten is not None:
+            self._write(SETTINGS, self._unwritten)
+            self._unwritten = None
         columns = {"trial": np.arange(first, last), "pulls": result.pulls, "answer": result.answers}
         columns |= {"done": result.done}
         columns |= {f"pulls_{arm}": result.arm_pulls[:, arm] for arm in range(result.arm_pulls.shape[1])}

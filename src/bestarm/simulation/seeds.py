@@ -57,15 +57,18 @@ def trial_seeds(seed: Seed, trials: int) -> list[np.random.SeedSequence]:
     return _root(seed).spawn(int(checked(trials=trials)[0]))
 
 
-def take_seeds(seed: Seed, trials: int) -> TrialSeeds:
-    """Return the seeds of so many trials; a generator or SeedSequence has then spawned them and goes on from there."""
+def next_seeds(seed: Seed) -> TrialSeeds:
+    """Return the seeds of the next trials, without taking them from a generator or SeedSequence."""
     root = _root(seed)
-    seeds = TrialSeeds(root.entropy, tuple(root.spawn_key), root.pool_size, root.n_children_spawned)
-    if root is not seed and not isinstance(seed, np.random.Generator):
-        return seeds  # made of a number: nobody else has it, so nobody sees how many children it has
-    for done in range(0, trials, _SPAWNED_AT_ONCE):
-        root.spawn(min(_SPAWNED_AT_ONCE, trials - done))
-    return seeds
+    return TrialSeeds(root.entropy, tuple(root.spawn_key), root.pool_size, root.n_children_spawned)
+
+
+def take_seeds(seed: Seed, trials: int) -> None:
+    """Let a generator or SeedSequence have spawned so many children, so that it goes on from there."""
+    if isinstance(seed, np.random.Generator | np.random.SeedSequence):
+        root = _root(seed)
+        for done in range(0, trials, _SPAWNED_AT_ONCE):  # there is no other way to make it count
+            root.spawn(min(_SPAWNED_AT_ONCE, trials - done))
 
 
 def method_seed(child: np.random.SeedSequence) -> int:

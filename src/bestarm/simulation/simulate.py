@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ from bestarm.errors import InputError
 from bestarm.methods import get_method
 from bestarm.problem import Problem, pose
 from bestarm.result import STATUSES
-from bestarm.simulation.backends import BACKENDS, finished_chunks
+from bestarm.simulation.backends import BACKENDS, finished_chunks, load_dask
 from bestarm.simulation.checkpoints import Checkpoint
 from bestarm.simulation.chunks import NO_CAP, ChunkResult, Spec
 from bestarm.simulation.fingerprints import fingerprint
 from bestarm.simulation.pace import SECONDS, SECONDS_IN_FILES, Pace
 from bestarm.simulation.progress import Progress, progress_bar
-from bestarm.simulation.seeds import take_seeds
+from bestarm.simulation.seeds import next_seeds, take_seeds
 from bestarm.simulation.trials import Trials
 
 
@@ -93,9 +94,13 @@ def simulate(
     if not callable(progress) and not isinstance(progress, bool):
         raise InputError("progress", "be True, False or a function of the number of trials finished", progress, "True")
     one_of("backend", backend, BACKENDS)
+    if backend == "dask":
+        load_dask()  # refuses before anything is compiled or written
     if address is not None and (backend != "dask" or not isinstance(address, str)):
         fix = f"backend is {backend!r}; pass backend='dask', address='tcp://host:8786'"
         raise InputError("address", "be the address of a Dask scheduler, with backend='dask'", address, fix)
+    if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
+        raise InputError("checkpoint", "be the path of a folder", checkpoint, "such as 'runs/first'")
     if checkpoint is None and resume:
         raise InputError("checkpoint", "be given to resume", None, "name the folder of the run that was broken off")
     count, hands = (int(value) for value in checked(trials=trials, workers=workers))
@@ -111,12 +116,13 @@ def simulate(
         laws=bandit.laws() if bandit.compiled else None,
         bandit=None if bandit.compiled else bandit,
         max_pulls=cap,
-        seeds=take_seeds(seed, count),
+        seeds=next_seeds(seed),
     )
     result = ChunkResult.empty(count, problem.size)
     kept = None
     if checkpoint is not None:
         kept = Checkpoint(checkpoint, fingerprint(spec, bandit, entry.name, complete), resume)
+    take_seeds(seed, count)  # now that nothing is refused any more, but an address
     missing = [(0, count)] if kept is None else kept.read(result)
     pace = Pace(missing, size, hands, SECONDS if kept is None else SECONDS_IN_FILES)
     finished = finished_chunks(spec, pace, backend, hands, address)
