@@ -34,8 +34,8 @@ class TrialSeeds:
     def words(self, first: int, last: int) -> NDArray[np.uint64]:
         """Return five words for each of the trials first, ..., last - 1: four for its rewards, one for its method.
 
-        They are those of `child(trial).generate_state(5, numpy.uint64)`, but all trials at once: 0.2 microseconds each
-        in place of 11.
+        They are those of `child(trial).generate_state(5, numpy.uint64)`, but all trials at once: 0.06 microseconds each
+        in place of 11 (4,000 at a time).
         """
         if not isinstance(self.entropy, int) or self.first + last > 2**32:  # rare enough to leave to NumPy
             rows = [self.child(trial).generate_state(GENERATOR_WORDS + 1, np.uint64) for trial in range(first, last)]
