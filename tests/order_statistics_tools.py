@@ -31,7 +31,7 @@ from bestarm.kernels.samples import (
     FEW,
     FIRST_RESERVE,
     RAW,
-    STORES,
+    WAITING,
     WINDOW,
     Samples,
     new_samples,
@@ -317,7 +317,7 @@ def drain_the_dearest(arm: SimpleNamespace, pool: CountedPool, step: int) -> flo
     if arm.divided != DIVIDED:
         return float(step if step % 2 else -step)
     dearest = max(
-        range(FIRST_RESERVE, STORES),
+        range(FIRST_RESERVE, WAITING),
         key=lambda place: arm.held[(place - FIRST_RESERVE + 1) // 2] / (arm.held[place] + 1),
     )
     # Rewards below all others let both cuts sink in the sorted order, those above all others let both rise.

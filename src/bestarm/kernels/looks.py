@@ -1,8 +1,8 @@
 """When the certified method looks at the rewards of an arm, and all that depends on their number alone.
 
 Its intervals hold at all times at once, so it is free to choose when to compute them: at every reward up to 64, then
-whenever there are 1/64 more. A run is longer by less than 1/64 for it, and a pull seven times as cheap. As the times are
-the same for all arms, count bound and radii come from a table. Section numbers are those of certified.md in the docs.
+whenever there are 1/64 more. A run is longer by less than 1/64 for it, and a pull many times as cheap. As the times
+are the same for all arms, count bound and radii come from a table. Section numbers are those of certified.md in the docs.
 """
 
 from __future__ import annotations

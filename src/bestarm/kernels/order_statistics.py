@@ -502,7 +502,7 @@ def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> N
 
 @kernel
 def insert_all(arm: Record, pool: Pool, begin: int, end: int) -> None:
-    """Insert rewards that lie at a place of the pool; `place_cuts` has to follow. Their `calm` has been spent before."""
+    """Insert rewards that lie at a place of the pool; `place_cuts` has to follow. Their `calm` is spent already."""
     for place in range(begin, end):
         value = pool[place]
         arm.count += 1

@@ -1,8 +1,8 @@
 """A tournament over K keys: who has the largest, who has it without one arm, and who may exceed a given value.
 
-A tree is an array of 2 P floats for P >= K, a power of two: leaf P + i holds the key of arm i (-infinity beyond K), every
-other node the larger of its children 2 j and 2 j + 1. Changing a key costs O(log K), as does each question. Ties go to
-the lowest arm.
+A tree is an array of 2 P floats for P >= K, a power of two: leaf P + i holds the key of arm i (-infinity beyond K),
+every other node the larger of its children 2 j and 2 j + 1. Changing a key costs O(log K), as does each question. Ties
+go to the lowest arm.
 """
 
 from __future__ import annotations

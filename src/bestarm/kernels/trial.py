@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,19 +11,10 @@ from bestarm.kernels.exploration import explore
 from bestarm.kernels.methods import choose, observe
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import recount_calm
-from bestarm.kernels.seeding import WORDS, Words, child_words, join, start
+from bestarm.kernels.seeding import Words, start
 from bestarm.kernels.state import State, make_room, renew
 
 FINISHED = -1
-
-
-class Outcomes(NamedTuple):
-    """What is kept of each trial."""
-
-    pulls: NDArray[np.int64]
-    answers: NDArray[np.int64]
-    done: NDArray[np.int64]
-    arm_pulls: NDArray[np.int64]  # trials x arms
 
 
 @kernel
@@ -62,34 +51,31 @@ def run_trials(
     laws: Laws,
     rng: np.random.Generator,
     generator: Words,
-    entropy: Words,
-    first: int,
-    own_seeds: bool,
+    seeds: Words,
     max_pulls: int,
-    outcomes: Outcomes,
-) -> State:
-    """Run trials `first`, first + 1, ... one after the other, in the same memory, and return the state of the last.
+    pulls: NDArray[np.int64],
+    answers: NDArray[np.int64],
+    arm_pulls: NDArray[np.int64],
+    done: NDArray[np.int64],
+) -> None:
+    """Run trials one after the other, in the same memory; write what came out of each to the last four arrays.
 
-    `blank` is a new state and `state` one to work in. `generator` is where `rng` keeps its state, to start it from the
-    seed of each trial; if it is empty, `rng` is used as it comes, which is right for one trial. With `own_seeds` the
-    method's random choices are seeded anew in each trial: `rule` is changed then.
+    `blank` is a new state and `state` one to work in. A row of `seeds` are the four words that `rng` is started from,
+    in `generator`, where it keeps its state, and one for the method's random choices: `rule` is changed. If `generator`
+    is empty, `rng` is used as it comes.
     """
-    seed, scratch = np.zeros(WORDS, np.uint64), np.zeros(WORDS, np.uint64)
-    for place in range(outcomes.pulls.size):
+    for trial in range(pulls.size):
         if generator.size > 0:
-            child_words(entropy, first + place, scratch, seed)
-            start(generator, seed)
-            if own_seeds:
-                rule[0].seed = join(seed, WORDS - 2)
+            start(generator, seeds, trial)
+        rule[0].seed = seeds[trial, 4]
         renew(state, blank)
         forget(laws)
         state = _run_trial(state, rule, laws, rng, max_pulls)
-        outcomes.pulls[place] = state.control[0].t
-        outcomes.answers[place] = state.control[0].best
-        outcomes.done[place] = state.control[0].done
+        pulls[trial] = state.control[0].t
+        answers[trial] = state.control[0].best
+        done[trial] = state.control[0].done
         for index in range(state.samples.arms.size):
-            outcomes.arm_pulls[place, index] = state.samples.arms[index].told
-    return state
+            arm_pulls[trial, index] = state.samples.arms[index].told
 
 
 @kernel

@@ -11,10 +11,12 @@ from bestarm.bandits import Bandit
 from bestarm.errors import InputError
 from bestarm.kernels.draws import Laws
 from bestarm.kernels.methods import ask, tell
-from bestarm.kernels.state import Rule, State, make_room, new_state
-from bestarm.kernels.trial import run_trial
+from bestarm.kernels.rule import Rule
+from bestarm.kernels.seeding import generator_words
+from bestarm.kernels.state import State, make_room, new_state
+from bestarm.kernels.trial import run_trials
 from bestarm.problem import LARGEST_REWARD, Problem, checked_reward
-from bestarm.simulation.seeds import GENERATOR_WORDS, TrialSeeds, generator
+from bestarm.simulation.seeds import TrialSeeds, generator, method_seed
 
 NO_CAP = 2**62
 
@@ -28,9 +30,7 @@ class Spec:
     problem : Problem
         The question.
     rule : Rule
-        The settings of the method.
-    own_seed : bool
-        Whether every trial draws arms by a seed of its own, set in its copy of the rule.
+        The settings of the method; every trial draws arms, if at all, by a seed of its own, set in a copy.
     laws : Laws or None
         What rewards are drawn from; None if that is the bandit, which has Python functions in it.
     bandit : Bandit or None
@@ -43,7 +43,6 @@ class Spec:
 
     problem: Problem
     rule: Rule
-    own_seed: bool
     laws: Laws | None
     bandit: Bandit | None
     max_pulls: int
@@ -82,24 +81,39 @@ class ChunkResult:
 
 def run_chunk(spec: Spec, first: int, last: int) -> ChunkResult:
     """Run the trials first, ..., last - 1. What trial i gives depends on `spec` and i alone."""
-    size = spec.problem.size
-    result = ChunkResult.empty(last - first, size)
-    words = spec.seeds.words(first, last)
-    rule = spec.rule
+    result = ChunkResult.empty(last - first, spec.problem.size)
+    if spec.laws is not None:
+        _run_compiled(spec, spec.laws, spec.seeds.words(first, last), result)
+        return result
+    rule = spec.rule.copy()
     for place in range(last - first):
-        if spec.own_seed:
-            rule = spec.rule.copy()
-            rule["seed"] = words[place, GENERATOR_WORDS]
-        if spec.laws is not None:
-            rng = generator(words[place])
-            state = run_trial(new_state(size, rule), rule, spec.laws, rng, spec.max_pulls)
-        else:
-            state = _run_in_python(spec, rule, np.random.default_rng(spec.seeds.child(first + place)))
+        child = spec.seeds.child(first + place)
+        rule["seed"] = method_seed(child)
+        state = _run_in_python(spec, rule, np.random.default_rng(child))
         result.pulls[place] = state.control["t"][0]
         result.answers[place] = state.control["best"][0]
         result.arm_pulls[place] = state.samples.arms["told"]
         result.done[place] = state.control["done"][0]
     return result
+
+
+def _run_compiled(spec: Spec, laws: Laws, seeds: NDArray[np.uint64], result: ChunkResult) -> None:
+    rule = spec.rule.copy()
+    laws = laws._replace(memory=laws.memory.copy())  # another thread may use these
+    state, blank = new_state(spec.problem.size, rule), new_state(spec.problem.size, rule)
+    bits = np.random.PCG64(0)
+    where = generator_words(bits)
+    if where is not None:
+        rng = np.random.Generator(bits)
+        outcome = result.pulls, result.answers, result.arm_pulls, result.done
+        run_trials(state, blank, rule, laws, rng, where, seeds, spec.max_pulls, *outcome)
+        return
+    nowhere = np.empty(0, np.uint64)
+    for place in range(len(seeds)):  # a generator each, and no more than a trial in one compiled call
+        one = result.part(place, place + 1)
+        outcome = one.pulls, one.answers, one.arm_pulls, one.done
+        rng = generator(seeds[place])
+        run_trials(state, blank, rule, laws, rng, nowhere, seeds[place : place + 1], spec.max_pulls, *outcome)
 
 
 def _run_in_python(spec: Spec, rule: Rule, rng: np.random.Generator) -> State:

@@ -112,7 +112,6 @@ def simulate(
     spec = Spec(
         problem=problem,
         rule=entry.rule(problem, complete),
-        own_seed=entry.random,
         laws=bandit.laws() if bandit.compiled else None,
         bandit=None if bandit.compiled else bandit,
         max_pulls=cap,
