@@ -127,14 +127,15 @@ class Arm:
         self.spread = math.inf
         self.ready = self.alarm = False
 
-    def tell(self, reward: float) -> None:
-        """The n-th reward: looked at together with those that wait, at n = 1, 2, ..., 64, 66, 68, ..., 1/64 more."""
+    def tell(self, reward: float) -> bool:
+        """The n-th reward, which waits for the next look; True if that is now."""
         self.n += 1
         self.c = self.count.advance()  # step 1
         self.waiting.append(reward)
-        if self.n == self.next_look:
-            self.next_look += 1 + self.n // 64
-            self.look()
+        if self.n < self.next_look:
+            return False
+        self.look()
+        return True
 
     def look(self) -> None:
         """Steps 2 to 4."""
@@ -230,6 +231,22 @@ class Arm:
         return min(c * self.rad, self.sigma * math.sqrt(2 * c * log_term))
 
 
+def next_look(n: int, spread: float, overlap: float, resolution: float) -> int:
+    """How many rewards an arm that has n now will have when it is looked at again.
+
+    >>> [next_look(n, 1.0, 9.0, 0.1) for n in (1, 8, 16, 1000, 4000, 100000)], next_look(1000, 1.0, 0.04, 0.1)
+    ([2, 9, 18, 1125, 4512, 102144], 1010)
+    """
+    wait = min(n / 8, 2048, n * overlap / (4 * spread))
+    if spread >= resolution:
+        wait = min(wait, n * ((spread / resolution) ** 2 - 1))
+    number = n + max(1, int(wait))
+    unit = 1
+    while number > 512 * unit and number > 4096:  # from 4096 on, only 256 numbers from each power of two to the next
+        unit *= 2
+    return -(-number // unit) * unit
+
+
 def scale(sigma: float | None, bounds: tuple[float, float] | None) -> float:
     """sigma, which `bounds` replace."""
     if bounds is not None:
@@ -255,7 +272,8 @@ def interval_after(
     True
     """
     arm = Arm(delta / K, epsilon, sigma, bounds, adversary_power)
-    for reward in rewards:
+    for n, reward in enumerate(rewards):
+        arm.next_look = n + 1
         arm.tell(reward)
     return arm.lower, arm.upper
 
@@ -306,6 +324,7 @@ def run_certified(
         lower, upper, alarms = [x.lower for x in A], [x.upper for x in A], [x.alarm for x in A]
         return CertifiedTrajectory(arms, status, answer, candidates, len(arms), lower, upper, alarms)
 
+    looked: Arm | None = None  # at the last pull
     while True:
         waiting = [i for i in range(K) if not A[i].ready]
         if waiting:
@@ -319,8 +338,13 @@ def run_certified(
                 return result("indistinguishable", -1, [i for i in range(K) if A[i].upper >= A[leader].lower])
             arm = min(sorted([leader, challenger]), key=lambda i: A[i].n)
 
+        if not waiting and looked is not None:
+            overlap = max(A[challenger].upper - A[leader].lower, 0.0)
+            looked.next_look = next_look(looked.n, looked.spread, overlap, resolution)
         if len(arms) == max_pulls:  # only now: the stop test has been made after the last pull
             best_lower = max(x.lower for x in A)
             return result("undecided", -1, [i for i in range(K) if A[i].upper >= best_lower])
-        A[arm].tell(pull(arm))
+        looked = A[arm] if A[arm].tell(pull(arm)) else None
+        if looked is not None:
+            looked.next_look = looked.n + 1  # unless there is a leader to go by
         arms.append(arm)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import constant, inlined_kernel, kernel
-from bestarm.kernels.looks import margins
+from bestarm.kernels.looks import Looks, look_at, margins, next_look
 from bestarm.kernels.order_statistics import (
     drop_outside,
     insert_all,
@@ -116,11 +116,9 @@ def _sieve(arm: Record, pool: Pool, low: float, high: float) -> int:
 
 
 @kernel
-def _look(arm: Record, rule: Record, pool: Pool, looks: NDArray[np.void]) -> None:
+def _look(arm: Record, rule: Record, pool: Pool, looks: Looks) -> None:
     """Take in the rewards that have been waiting, drop what is contaminated for certain, and renew the interval."""
-    look = looks[arm.look]
-    arm.look += 1
-    arm.next_look = looks[arm.look].n
+    look = look_at(looks, rule, arm.told)
     arm.contaminated = look.contaminated
     # Bounded rewards cannot be far away, without contamination none is suspect, and after an alarm nothing is certain.
     filters = rule.bounded == 0 and rule.epsilon > 0.0
@@ -189,7 +187,7 @@ def observe(
     rule: Record,
     pool: Pool,
     trees: Tree,
-    looks: NDArray[np.void],
+    looks: Looks,
     index: int,
     reward: float,
 ) -> None:
@@ -211,17 +209,20 @@ def observe(
 
 @kernel
 def _look_and_settle(
-    arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, looks: NDArray[np.void], index: int
+    arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, looks: Looks, index: int
 ) -> None:
     """Find leader and challenger, and stop if they are apart or as close as the resolution can tell (section 7)."""
-    was_ready = arms[index].ready
-    _look(arms[index], rule, pool, looks)
-    if arms[index].ready != was_ready:
+    arm = arms[index]
+    was_ready = arm.ready
+    _look(arm, rule, pool, looks)
+    if arm.ready != was_ready:
         control.unready -= 1
+    arm.next_look = arm.told + 1
     if control.done > 0:
+        arm.next_look = next_look(rule, arm.told, 0.0, 1.0)
         return
-    set_key(trees, LEADERS, index, arms[index].lower + arms[index].upper)
-    set_key(trees, CHALLENGERS, index, arms[index].upper)
+    set_key(trees, LEADERS, index, arm.lower + arm.upper)
+    set_key(trees, CHALLENGERS, index, arm.upper)
     if control.unready > 0:
         return
     control.explored = 1
@@ -229,6 +230,8 @@ def _look_and_settle(
     challenger = first_but(trees, CHALLENGERS, leader)
     control.leader = leader
     control.challenger = challenger
+    overlap = arms[challenger].upper - arms[leader].lower
+    arm.next_look = next_look(rule, arm.told, arm.spread, max(overlap, 0.0))
     if rule.endless == 1:
         return
     if arms[leader].lower > arms[challenger].upper:

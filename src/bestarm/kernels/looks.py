@@ -1,23 +1,26 @@
 """When the certified method looks at the rewards of an arm, and all that depends on their number alone.
 
-Its intervals hold at all times at once, so it is free to choose when to compute them: at every reward up to 64, then
-whenever there are 1/64 more. A run is longer by less than 1/64 for it, and a pull many times as cheap. As the times
-are the same for all arms, count bound and radii come from a table. Section numbers are those of certified.md in the docs.
+Its intervals hold at all times at once, so it is free to choose when to compute them: often where a decision is near,
+seldom where it is far (`next_look`). Count bound and radii of a look come from a table that is filled on the way, shared
+by all arms and all trials. Section numbers are those of docs/explanation/certified.md.
 """
 
 from __future__ import annotations
 
-import functools
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.rule import Rule
-from bestarm.kernels.samples import PATIENCE, Record
+from bestarm.kernels.samples import LONGEST_WAIT, Record
 
-LAST = 2**36  # rewards of one arm: more would take half a terabyte to store
+# Looks are at any number of rewards up to 4096, and at 256 numbers from each power of two to the next then.
+_FINE = 12
+_UNITS = 8
+_LAST = 36  # more than 2^36 rewards of one arm would take half a terabyte to store
 
 look_dtype = np.dtype(
     [
@@ -30,38 +33,81 @@ look_dtype = np.dtype(
 )
 
 
-def no_looks() -> NDArray[np.void]:
-    """Return an empty table, for the methods that have no use for one."""
-    return np.zeros(0, look_dtype)
+class Looks(NamedTuple):
+    """The table: a row a number of rewards, and how many of the rows have been filled."""
+
+    rows: NDArray[np.void]
+    filled: NDArray[np.int64]
 
 
-def new_looks(rule: Rule) -> NDArray[np.void]:
-    """Return the table for a rule."""
-    times = _times()
-    looks = np.zeros(times.size, look_dtype)
-    looks["n"] = times
-    _fill(looks, rule)
-    return looks
+def new_looks(rule: Rule | None) -> Looks:
+    """Return the table for a rule, or an empty one for the methods that have no use for it."""
+    size = 2**_FINE + (_LAST - _FINE) * 2**_UNITS if rule is not None else 0
+    return Looks(np.zeros(size, look_dtype), np.zeros(1, np.int64))
 
 
-@functools.lru_cache(1)
-def _times() -> NDArray[np.int64]:
-    times = [1]
-    while times[-1] < LAST:
-        times.append(times[-1] + 1 + (times[-1] >> PATIENCE))
-    return np.array(times)
+@inlined_kernel
+def _length(n: int) -> int:
+    """Return the number of bits of n >= 0."""
+    bits = 0
+    while n > 0:
+        n >>= 1
+        bits += 1
+    return bits
 
 
 @kernel
-def _fill(looks: NDArray[np.void], rule: Rule) -> None:
-    before, contaminated = 1, 0
-    for place in range(looks.size):
-        look = looks[place]
-        contaminated = count_bound(rule[0], look.n, before, contaminated)
-        before = look.n
-        look.contaminated = contaminated
-        look.reach = clean_radius(rule[0], look.n)
-        look.spread, look.margin = margins(rule[0], look.n, contaminated)
+def _row(n: int) -> int:
+    if n <= 1 << _FINE:
+        return n - 1
+    bits = _length(n - 1)  # n is above 2^(bits - 1) and at most 2^bits
+    shift = bits - 1 - _UNITS
+    return (1 << _FINE) - 1 + ((bits - 1 - _FINE) << _UNITS) + ((n - (1 << (bits - 1))) >> shift)
+
+
+@kernel
+def _number(row: int) -> int:
+    """Return the number of rewards that a row is for."""
+    if row < 1 << _FINE:
+        return row + 1
+    octave = (row - (1 << _FINE)) >> _UNITS
+    unit = 1 << (octave + _FINE - _UNITS)
+    return (1 << (octave + _FINE)) + (((row - (1 << _FINE)) & ((1 << _UNITS) - 1)) + 1) * unit
+
+
+@kernel
+def look_at(looks: Looks, rule: Record, n: int) -> Record:
+    """Return the row for a number of rewards that `next_look` has given."""
+    wanted = _row(n)
+    while looks.filled[0] <= wanted:
+        row = looks.filled[0]
+        look = looks.rows[row]
+        look.n = _number(row)
+        before = looks.rows[max(row - 1, 0)]
+        look.contaminated = count_bound(rule, look.n, max(before.n, 1), before.contaminated)
+        look.reach = clean_radius(rule, look.n)
+        look.spread, look.margin = margins(rule, look.n, look.contaminated)
+        looks.filled[0] += 1
+    return looks.rows[wanted]
+
+
+@kernel
+def next_look(rule: Record, n: int, spread: float, overlap: float) -> int:
+    """Return the number of rewards at which to look at an arm again that has n now.
+
+    `overlap` is by how much the interval of the challenger reaches into the leader's. Two arms that share it need to
+    lose half of it each; as the statistical half-width `spread` falls like n^(-1/2), that takes n overlap / spread more
+    rewards. A quarter of that goes by unseen, or an eighth of n if that is less, and no more than what the half-width
+    needs to get down to the resolution: near a decision every reward is looked at.
+    """
+    wait = min(n / 8.0, LONGEST_WAIT, n * (overlap / (4.0 * spread)))
+    if spread >= rule.resolution:
+        wait = min(wait, n * ((spread / rule.resolution) ** 2 - 1.0))
+    number = n + max(1, int(wait))
+    if number > 1 << _FINE:
+        shift = _length(number - 1) - 1 - _UNITS
+        number = ((number + (1 << shift) - 1) >> shift) << shift
+    return number
 
 
 @kernel

@@ -17,6 +17,7 @@ from bestarm.kernels.gap import choose as choose_gap
 from bestarm.kernels.gap import choose_ahead as choose_gap_ahead
 from bestarm.kernels.gap import radius as radius_gap
 from bestarm.kernels.gap import settle as settle_gap
+from bestarm.kernels.looks import Looks
 from bestarm.kernels.rule import CERTIFIED, ELIMINATION, GAP, Rule
 from bestarm.kernels.samples import Pool, Record, recount_calm
 from bestarm.kernels.state import State, estimate, record
@@ -44,7 +45,7 @@ def observe(
     pool: Pool,
     members: Members,
     trees: Tree,
-    looks: NDArray[np.void],
+    looks: Looks,
     index: int,
     reward: float,
 ) -> None:

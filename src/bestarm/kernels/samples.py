@@ -26,9 +26,10 @@ FIRST_RESERVE = 3
 WAITING = 7
 STORES = 8
 
-# The certified method looks at the rewards of an arm one by one first, and then whenever they are 1/64 more.
-PATIENCE = 6
-FEW_LOOKS = 2**PATIENCE - 2  # as long as no reward has to wait, with room to spare
+# The certified method looks at the rewards of an arm before they are an eighth more (looks.py), and so many are waiting
+# at most. As long as an arm's rewards are few, they wait in its second window.
+LONGEST_WAIT = 2048
+MOST_WAITING_OF_FEW = 8
 
 arm_dtype = np.dtype(
     [
@@ -69,8 +70,7 @@ arm_dtype = np.dtype(
         ("upper", "f8"),
         ("spread", "f8"),  # the statistical part of its half-width
         ("contaminated", "i8"),  # chat(n): at most so many rewards are contaminated
-        ("look", "i8"),  # number of its next look
-        ("next_look", "i8"),  # rewards told then
+        ("next_look", "i8"),  # rewards told when its next look is due
         ("dropped", "i8"),  # contaminated for certain
         ("bottom", "f8"),  # smallest and largest reward stored
         ("top", "f8"),
@@ -134,18 +134,23 @@ def _load(arm: Record, pile: int) -> int:
     return arm.count - arm.cut[1] if arm.cut[1] > 0 else 0
 
 
+@inlined_kernel
+def _crowd(told: int) -> int:
+    """Return how many rewards of an arm may be waiting, at most: see `looks.next_look`, and 1/7 is more than needed."""
+    return min(told // 7, LONGEST_WAIT) + (told >> 7) + 2
+
+
 @kernel
 def _wanted(arm: Record, store: int) -> int:
     if store == WAITING:
-        return (arm.told >> (PATIENCE - 1)) + WINDOW if arm.certified == 1 else 0
+        return 2 * _crowd(arm.told) + WINDOW if arm.certified == 1 else 0
     # Half as much again as it holds, and space for what a spill or a first batch brings. A bulk may have to hold its
     # whole pile; a reserve that is full gives to its bulk, so it asks only for the sake of its next batch.
     if store >= FIRST_RESERVE:
         load = max(arm.held[store], arm.batch[store])
         return load + (load >> 1) + 3 * WINDOW
     load = _load(arm, store)
-    crowd = (arm.told >> PATIENCE) + 1 if arm.certified == 1 else 0  # rewards that may be inserted at one look
-    return load + (load >> 1) + 3 * WINDOW + 4 * crowd
+    return load + (load >> 1) + 3 * WINDOW + (4 * _crowd(arm.told) if arm.certified == 1 else 0)
 
 
 @kernel
@@ -167,7 +172,8 @@ def _calm(arm: Record, pile: int) -> int:
 @kernel
 def _patience(arm: Record) -> int:
     """Return how many rewards can come in before more than there is room for may have to wait."""
-    return ((arm.room[WAITING] - 1) << PATIENCE) - arm.told
+    room = arm.room[WAITING] - 2
+    return max(6 * room, (room - LONGEST_WAIT) << 7) - arm.told
 
 
 @kernel
@@ -176,7 +182,7 @@ def recount_calm(arm: Record) -> int:
     if arm.divided == FEW:
         calm = WINDOW - arm.count
         if arm.certified == 1:
-            calm = min(calm, FEW_LOOKS - arm.told)
+            calm = min(calm, 7 * MOST_WAITING_OF_FEW - arm.told)
     else:
         calm = _calm(arm, 0)
         for pile in range(1, FIRST_RESERVE):

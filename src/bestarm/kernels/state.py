@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import allocating_kernel, constant, inlined_kernel, kernel
-from bestarm.kernels.looks import new_looks, no_looks
+from bestarm.kernels.looks import Looks, new_looks
 from bestarm.kernels.order_statistics import divide, insert, insert_raw, kept_mean, make_raw, order_statistic
 from bestarm.kernels.piles import add_to_pile
 from bestarm.kernels.rule import CERTIFIED, ELIMINATION, MEAN, MEDIAN, Rule
 from bestarm.kernels.samples import (
     FEW,
-    FEW_LOOKS,
+    MOST_WAITING_OF_FEW,
     RAW,
     WAITING,
     Pool,
@@ -61,7 +61,7 @@ class State(NamedTuple):
     samples: Samples
     members: NDArray[np.int64]  # elimination: the active arms, in order, at the beginning
     trees: NDArray[np.float64]  # leaders and challengers, see tournament.py
-    looks: NDArray[np.void]  # certified: when to look at an arm's rewards, and what is known of so many, see looks.py
+    looks: Looks  # certified: what depends on the number of an arm's rewards only, see looks.py
 
 
 def new_state(arms: int, rule: Rule) -> State:
@@ -74,7 +74,7 @@ def new_state(arms: int, rule: Rule) -> State:
         bounded = bool(rule["bounded"][0])
         samples.arms["certified"] = 1
         samples.arms["next_look"] = 1
-        samples.arms["calm"] = FEW_LOOKS
+        samples.arms["calm"] = 7 * MOST_WAITING_OF_FEW
         samples.arms["start"][:, WAITING] = samples.arms["window"][:, 1]  # of no use to the first rewards otherwise
         samples.arms["lower"] = rule["low"][0] if bounded else -np.inf
         samples.arms["upper"] = rule["high"][0] if bounded else np.inf
@@ -82,7 +82,7 @@ def new_state(arms: int, rule: Rule) -> State:
         samples.arms["bottom"] = np.inf
         samples.arms["top"] = -np.inf
     trees = new_trees(arms, 0 if rule["family"][0] == ELIMINATION else 2)
-    looks = new_looks(rule) if rule["family"][0] == CERTIFIED else no_looks()
+    looks = new_looks(rule if rule["family"][0] == CERTIFIED else None)
     return State(control, samples, np.arange(arms), trees, looks)
 
 
