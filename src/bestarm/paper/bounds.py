@@ -1,0 +1,141 @@
+"""The tests of measured pulls against the paper's bounds, in the manner of `comparisons`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bestarm.paper.comparisons import ERROR, OPEN, Finding, Place, mean_interval, rate_limits, verdict_of
+
+
+@dataclass(frozen=True)
+class MeanAbove:
+    """Whether the mean pulls of all these are at least a number, everywhere."""
+
+    labels: tuple[str, ...]
+    number: str
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        return f"mean pulls of {', '.join(self.labels)} at least {self.number}; Student's interval"
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        return _bounded(places, self.labels, self.number, sign=1.0)
+
+
+@dataclass(frozen=True)
+class MeanBelow:
+    """Whether the mean pulls are at most a number, everywhere."""
+
+    label: str
+    number: str
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        return f"mean pulls of {self.label} at most {self.number}; Student's interval"
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        return _bounded(places, (self.label,), self.number, sign=-1.0)
+
+
+@dataclass(frozen=True)
+class PullsBelow:
+    """Whether a trial is longer than a number with probability at most delta, everywhere."""
+
+    label: str
+    number: str
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        return f"share of trials of {self.label} longer than {self.number} at most delta; exact binomial limits"
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        longer = [int((p.trials[self.label].pulls > p.numbers[self.number]).sum()) for p in places]
+        limits = [
+            rate_limits(count, len(place.trials[self.label]), ERROR / len(places))
+            for count, place in zip(longer, places, strict=True)
+        ]
+        kept = [high <= place.delta for place, (_, high) in zip(places, limits, strict=True)]
+        broken = [low > place.delta for place, (low, _) in zip(places, limits, strict=True)]
+        longest = max(float(p.trials[self.label].pulls.max()) / p.numbers[self.number] for p in places)
+        measured = f"{sum(longer)} trials longer; the longest took {longest:.3g} times the bound"
+        return Finding(verdict_of(all(kept), any(broken)), measured)
+
+
+@dataclass(frozen=True)
+class AllExplored:
+    """Whether every arm was pulled at least T times in every trial. No chance is involved."""
+
+    labels: tuple[str, ...]
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        return f"smallest number of pulls of an arm, over all trials of {', '.join(self.labels)}, at least T"
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        least = min(p.trials[name].arm_pulls.min() / math.ceil(p.numbers["T"]) for p in places for name in self.labels)
+        verdict = verdict_of(bool(least >= 1.0), bool(least < 1.0))
+        return Finding(verdict, f"the least-pulled arm had {least:.3g} T pulls (T rounded up)")
+
+
+@dataclass(frozen=True)
+class NumberBelow:
+    """Whether one of the paper's numbers is below another. No chance is involved."""
+
+    first: str
+    second: str
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        return f"{self.first} below {self.second}, as numbers"
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        pairs = [(place.numbers[self.first], place.numbers[self.second]) for place in places]
+        kept = all(first < second for first, second in pairs)
+        first, second = max(pairs, key=lambda pair: pair[0] - pair[1])
+        return Finding(verdict_of(kept, not kept), f"{first:.4g} against {second:.4g}")
+
+
+@dataclass(frozen=True)
+class OnlyInTheLimit:
+    """A statement about delta -> 0 or an unnamed constant, which no experiment can decide."""
+
+    reason: str
+
+    @property
+    def how(self) -> str:
+        """Why it can't be tested."""
+        return self.reason
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return that it can't be tested, with the figure that comes nearest."""
+        last = min(places, key=lambda place: place.delta)
+        ratios = [trials.mean_pulls / last.numbers["lower_bound"] for trials in last.trials.values()]
+        return Finding(OPEN, f"at delta = {last.delta:g} mean pulls are {min(ratios):.3g} times H log(1/delta) or more")
+
+
+def _bounded(places: Sequence[Place], labels: Sequence[str], number: str, sign: float) -> Finding:
+    """Judge sign * (mean pulls - number) >= 0. Trials cut short make a mean too small: they prove no upper bound."""
+    kept, broken, ratios = [], [], []
+    for place in places:
+        for label in labels:
+            trials, bound = place.trials[label], place.numbers[number]
+            low, high = mean_interval(trials.pulls.astype(float), ERROR / (len(places) * len(labels)))
+            high = math.inf if trials.undecided else high
+            kept.append(low >= bound if sign > 0.0 else high <= bound)
+            broken.append(high < bound if sign > 0.0 else low > bound)
+            ratios.append(trials.mean_pulls / bound)
+    return Finding(
+        verdict_of(all(kept), any(broken)), f"mean pulls {min(ratios):.3g} to {max(ratios):.3g} times {number}"
+    )

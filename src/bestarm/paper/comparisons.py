@@ -1,0 +1,323 @@
+"""The statistics behind the verdicts: a test looks at all places of a grid, and says holds, does not hold, not testable.
+
+All statements of one test hold together with probability 95 %: each of its n places is judged at 1 - 0.05/n (Bonferroni),
+so that it does not matter how the places depend on each other. Nothing here knows which sentence is being tested.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom, binomtest, t
+
+from bestarm.simulation import Trials
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "not testable"
+ERROR = 0.05  # of all statements of a test together
+EQUAL = 0.01  # mean pulls that differ by less than 1 % are practically equal; so are error rates 0.01 apart
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place of the grid: the trials of each curve there, by label, and the paper's numbers."""
+
+    delta: float
+    epsilon: float
+    trials: Mapping[str, Trials]
+    numbers: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a test found: one of the three verdicts, and what was measured."""
+
+    verdict: str
+    measured: str
+
+
+class Check(Protocol):
+    """A test of a claim."""
+
+    @property
+    def how(self) -> str:
+        """What is compared with what, and how."""
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+
+
+# -------------------------------------------------------------------------------------------------------- mean pulls
+
+
+def mean_interval(values: NDArray[np.float64], error: float) -> tuple[float, float]:
+    """Return Student's interval of a mean, wrong with probability `error`.
+
+    >>> low, high = mean_interval(np.array([1.0, 2.0, 3.0]), 0.05)
+    >>> round(low, 3), round(high, 3)
+    (-0.484, 4.484)
+    """
+    if values.size < 2:
+        return -math.inf, math.inf
+    middle, spread = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size)
+    width = float(t.ppf(1.0 - error / 2.0, values.size - 1)) * spread if spread > 0.0 else 0.0
+    return middle - width, middle + width
+
+
+def relative_difference(first: Trials, second: Trials, error: float) -> tuple[float, float, float]:
+    """Return mean pulls of the first over those of the second, minus 1, with an interval; trials are paired."""
+    a, b = _pulls(first), _pulls(second)
+    ratio = first.mean_pulls / second.mean_pulls
+    if first.undecided or second.undecided:
+        return ratio - 1.0, -math.inf, math.inf
+    low, high = mean_interval((a - ratio * b) / second.mean_pulls, error)  # the usual linearisation of a ratio
+    return ratio - 1.0, ratio - 1.0 + low, ratio - 1.0 + high
+
+
+@dataclass(frozen=True)
+class Fewer:
+    """Whether the first needs fewer pulls than the second.
+
+    It does if it needs fewer somewhere and more nowhere. It does not if it needs more somewhere, or if they are
+    practically equal everywhere.
+    """
+
+    first: str
+    second: str
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        return f"mean pulls of {self.first} below those of {self.second}; paired by trial, Student's interval"
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        found = [_difference(place, self.first, self.second, len(places)) for place in places]
+        kinds = Counter(_kind(low, high) for _, low, high in found)
+        if kinds["more"]:
+            verdict = FAILS
+        elif kinds["fewer"]:
+            verdict = HOLDS
+        else:
+            verdict = FAILS if kinds["equal"] == len(places) else OPEN
+        parts = [f"{kind} at {kinds[kind]}" for kind in ("fewer", "equal", "more", "unclear") if kinds[kind]]
+        shares = [share for share, _, _ in found]
+        return Finding(verdict, f"{', '.join(parts)} of {len(places)} places; difference {range_of(shares)}")
+
+
+@dataclass(frozen=True)
+class Close:
+    """Whether two need the same number of pulls, up to a tolerance, everywhere."""
+
+    first: str
+    second: str
+    tolerance: float
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        return (
+            f"mean pulls of {self.first} within {self.tolerance:.0%} of those of {self.second}; paired by trial, "
+            "Student's interval"
+        )
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        found = [_difference(place, self.first, self.second, len(places)) for place in places]
+        inside = [-self.tolerance <= low and high <= self.tolerance for _, low, high in found]
+        outside = [low > self.tolerance or high < -self.tolerance for _, low, high in found]
+        measured = f"within {self.tolerance:.0%} at {sum(inside)} of {len(places)} places; "
+        return Finding(
+            verdict_of(all(inside), any(outside)), measured + f"difference {range_of([s for s, _, _ in found])}"
+        )
+
+
+def _pulls(trials: Trials) -> NDArray[np.float64]:
+    """Pulls a trial; unknown where one was cut short by the cap, so that nothing is concluded from the mean."""
+    return np.where(trials.statuses == "undecided", np.nan, trials.pulls.astype(float))
+
+
+def _difference(place: Place, first: str, second: str, places: int) -> tuple[float, float, float]:
+    return relative_difference(place.trials[first], place.trials[second], ERROR / places)
+
+
+def _kind(low: float, high: float) -> str:
+    if low >= -EQUAL and high <= EQUAL:
+        return "equal"
+    if high < 0.0:
+        return "fewer"
+    return "more" if low > 0.0 else "unclear"
+
+
+# ------------------------------------------------------------------------------------------------------------ trends
+
+
+@dataclass(frozen=True)
+class GapShrinks:
+    """Whether the distance between the mean pulls of two shrinks as delta grows: its slope on log delta."""
+
+    first: str
+    second: str
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        return f"slope of |mean pulls of {self.first} - those of {self.second}| on log(delta) below 0; normal interval"
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        gaps = [_pulls(place.trials[self.first]) - _pulls(place.trials[self.second]) for place in places]
+        values = [gap * (1.0 if gap.mean() >= 0.0 else -1.0) for gap in gaps]
+        low, high = _slope([math.log(place.delta) for place in places], values)
+        scale = EQUAL * max(place.trials[self.second].mean_pulls for place in places)
+        ends = sorted(places, key=lambda place: place.delta)
+        shown = [f"{self._gap(place):,.0f} at delta = {place.delta:g}" for place in (ends[0], ends[-1])]
+        flat = max(abs(low), abs(high)) * math.log(ends[-1].delta / ends[0].delta) <= scale
+        return Finding(verdict_of(high < 0.0 and not flat, low > 0.0 or flat), " and ".join(shown) + " pulls apart")
+
+    def _gap(self, place: Place) -> float:
+        return abs(place.trials[self.first].mean_pulls - place.trials[self.second].mean_pulls)
+
+
+@dataclass(frozen=True)
+class GrowsWithEpsilon:
+    """Whether the mean pulls grow with epsilon: their slope."""
+
+    label: str
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        return f"slope of the mean pulls of {self.label} on epsilon above 0; normal interval"
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        low, high = _slope([place.epsilon for place in places], [_pulls(place.trials[self.label]) for place in places])
+        ends = sorted(places, key=lambda place: place.epsilon)
+        shown = [f"{p.trials[self.label].mean_pulls:,.0f} at epsilon = {p.epsilon:g}" for p in (ends[0], ends[-1])]
+        return Finding(verdict_of(low > 0.0, high < 0.0), "mean pulls " + ", ".join(shown))
+
+
+def _slope(levels: Sequence[float], values: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
+    """Interval of the least-squares slope of means on levels; places are independent, each has a seed of its own."""
+    if len(levels) < 2 or any(value.size < 2 or np.isnan(value).any() for value in values):
+        return -math.inf, math.inf
+    weights = np.array(levels) - np.mean(levels)
+    weights /= (weights**2).sum()
+    slope = float(sum(w * value.mean() for w, value in zip(weights, values, strict=True)))
+    variance = sum(w**2 * value.var(ddof=1) / value.size for w, value in zip(weights, values, strict=True))
+    width = 1.96 * math.sqrt(float(variance))
+    return slope - width, slope + width
+
+
+# ------------------------------------------------------------------------------------------------------------ errors
+
+
+def rate_limits(count: int, total: int, error: float, undecided: int = 0) -> tuple[float, float]:
+    """Return exact (Clopper-Pearson) limits, each wrong with probability `error`; undecided trials may be wrong, too.
+
+    >>> [round(limit, 5) for limit in rate_limits(0, 1000, 0.01)]
+    [0.0, 0.00459]
+    """
+    low = binomtest(count, total, alternative="greater").proportion_ci(1.0 - error, method="exact").low
+    high = binomtest(count + undecided, total, alternative="less").proportion_ci(1.0 - error, method="exact").high
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class ErrorsBelow:
+    """Whether the probability of a wrong answer is at most a share of delta, everywhere."""
+
+    label: str
+    share: float = 1.0
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        limit = "delta" if self.share == 1.0 else f"{self.share:g} delta"
+        return f"share of wrong answers of {self.label} at most {limit}; exact binomial limits"
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        limits = [_error_limits(place, self.label, len(places)) for place in places]
+        kept = [high <= self.share * place.delta for place, (_, high) in zip(places, limits, strict=True)]
+        broken = [low > self.share * place.delta for place, (low, _) in zip(places, limits, strict=True)]
+        return Finding(verdict_of(all(kept), any(broken)), _errors(places, self.label))
+
+
+@dataclass(frozen=True)
+class ErrorsAbove:
+    """Whether the probability of a wrong answer is above delta somewhere."""
+
+    label: str
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        return f"share of wrong answers of {self.label} above delta at some place; exact binomial limits"
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        limits = [_error_limits(place, self.label, len(places)) for place in places]
+        broken = [low > place.delta for place, (low, _) in zip(places, limits, strict=True)]
+        kept = [high <= place.delta for place, (_, high) in zip(places, limits, strict=True)]
+        return Finding(verdict_of(any(broken), all(kept)), _errors(places, self.label))
+
+
+@dataclass(frozen=True)
+class FewerErrors:
+    """Whether the first is wrong less often than the second: exact McNemar test of the paired trials."""
+
+    first: str
+    second: str
+
+    @property
+    def how(self) -> str:
+        """What is compared."""
+        return f"{self.first} wrong less often than {self.second} at some place, more often at none; exact McNemar test"
+
+    def judge(self, places: Sequence[Place]) -> Finding:
+        """Return the verdict."""
+        error = ERROR / len(places)
+        better = worse = small = 0
+        for place in places:
+            first, second = _wrong(place.trials[self.first]), _wrong(place.trials[self.second])
+            gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
+            if 2.0 * float(binom.cdf(min(gained, lost), gained + lost, 0.5)) <= error:
+                better, worse = better + (gained > lost), worse + (gained < lost)
+            small += rate_limits(gained, first.size, error)[1] <= EQUAL
+        verdict = verdict_of(better > 0 and worse == 0, worse > 0 or small == len(places))
+        return Finding(verdict, f"{_errors(places, self.first)}; {_errors(places, self.second)}")
+
+
+def _wrong(trials: Trials) -> NDArray[np.bool_]:
+    return np.asarray((trials.answers >= 0) & ~trials.correct)
+
+
+def _error_limits(place: Place, label: str, places: int) -> tuple[float, float]:
+    trials = place.trials[label]
+    return rate_limits(trials.wrong, len(trials), ERROR / places, trials.undecided)
+
+
+def _errors(places: Sequence[Place], label: str) -> str:
+    counts = [place.trials[label].wrong for place in places]
+    return f"{label} wrong {'/'.join(map(str, counts))} times in {len(places[0].trials[label]):,}"
+
+
+# ------------------------------------------------------------------------------------------------------------- words
+
+
+def verdict_of(holds: bool, fails: bool) -> str:
+    """Return the verdict: not testable if neither is shown."""
+    return HOLDS if holds else FAILS if fails else OPEN
+
+
+def range_of(shares: Sequence[float]) -> str:
+    """Return the smallest and the largest share as text."""
+    low, high = min(shares), max(shares)
+    return f"{low:+.1%}" if f"{low:+.1%}" == f"{high:+.1%}" else f"{low:+.1%} to {high:+.1%}"

@@ -1,0 +1,64 @@
+"""The numbers of the paper's text, recomputed: exploration times, complexity, and the bounds on the pulls."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from bestarm import theory
+from bestarm.paper.experiments import Experiment
+
+POWER = 2.0  # exponent of t in the theorem's threshold, the catalogue's default
+
+
+def instance_numbers(experiment: Experiment) -> dict[str, float]:
+    """Return what depends on the arms alone: gap, complexity H, characteristic time T*, and what contamination hides.
+
+    H is that of the paper with U = 0, as it gives U up to a constant only. With the smallest U that the worst adversary
+    forces on Gaussian arms, `hidden_gap`/2, it is `H_worst_case`: infinite where the two best arms can't be told apart.
+
+    >>> from bestarm.paper.experiments import EXPERIMENTS
+    >>> {name: round(value, 3) for name, value in instance_numbers(EXPERIMENTS["exp1"]).items()}
+    {'gap': 0.2, 'H': 108.546, 'T_star': 209.247, 'sum_inverse_gaps': 29.388, 'hidden_gap': 0.279, 'H_worst_case': inf}
+    """
+    means, sigma = experiment.means, experiment.sigma
+    ordered = sorted(means, reverse=True)
+    bias = theory.minimal_bias(max(experiment.epsilons), sigma)
+    return {
+        "gap": ordered[0] - ordered[1],
+        "H": theory.complexity(means, sigma),
+        "T_star": theory.characteristic_time(means, sigma),
+        "sum_inverse_gaps": sum(1.0 / (ordered[0] - mean) ** 2 for mean in ordered[1:]),
+        "hidden_gap": 2.0 * bias,
+        "H_worst_case": theory.complexity(means, sigma, bias),
+    }
+
+
+def grid_numbers(experiment: Experiment, delta: float, epsilon: float) -> dict[str, Any]:
+    """Return what depends on delta and epsilon too: T, K T (rounded up) for both explorations, and the bounds.
+
+    >>> from bestarm.paper.experiments import EXPERIMENTS
+    >>> row = grid_numbers(EXPERIMENTS["exp1"], 0.1, 0.1)
+    >>> round(row["T"], 1), row["K_T"], row["K_T_chernoff"], round(row["lower_bound"])
+    (1842.1, 7372, 924, 250)
+    """
+    means, sigma, arms = experiment.means, experiment.sigma, len(experiment.arms)
+    explored = theory.exploration_pulls(epsilon / 2.0, delta)
+    shorter = theory.exploration_pulls(epsilon / 2.0, delta, "chernoff")
+    rounded = arms * math.ceil(explored)
+    bounds = {
+        f"upper_bound_{name.replace('-', '_')}": max(
+            rounded, theory.upper_bound(means, delta, epsilon=epsilon, sigma=sigma, method=name, power=POWER)
+        )
+        for name in ("g-cbai", "se-cbai")
+    }
+    return {
+        "delta": delta,
+        "epsilon": epsilon,
+        "T": explored,
+        "K_T": rounded,
+        "K_T_chernoff": arms * math.ceil(shorter),
+        "lower_bound": theory.lower_bound(means, delta, sigma=sigma),
+        "lower_bound_exact": theory.lower_bound(means, delta, sigma=sigma, kind="characteristic"),
+        **bounds,
+    }
