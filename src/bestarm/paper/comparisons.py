@@ -1,7 +1,7 @@
-"""The statistics behind the verdicts: a test looks at all places of a grid, and says holds, does not hold, not testable.
+"""The statistics behind the verdicts: a test looks at all places of a grid and says holds, does not hold or unclear.
 
-All statements of one test hold together with probability 95 %: each of its n places is judged at 1 - 0.05/n (Bonferroni),
-so that it does not matter how the places depend on each other. Nothing here knows which sentence is being tested.
+All statements of one test hold together with probability 95 %: each of its n places is judged at 1 - 0.05/n
+(Bonferroni), so that it does not matter how they depend on each other. Nothing here knows which sentence is tested.
 """
 
 from __future__ import annotations

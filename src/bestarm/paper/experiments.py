@@ -171,8 +171,8 @@ def with_ours(curves: tuple[Curve, ...]) -> tuple[Curve, ...]:
 # contests/summaries/651_summary_KLUCB.csv, CC BY 4.0.
 NYCC_MEANS = (411 / 232, 354 / 228, 344 / 246, 321 / 253)
 # PKIS2, percent inhibition of ACVRL1 at 1 uM: 92.5, 77, 30 and 9 are ranks 1, 10, 40 and 120 of the 189 compounds that
-# are not 0; value = -ln(1 - inhibition/100) (reading #19). Drewry et al. 2017, doi 10.1371/journal.pone.0181585, table S4,
-# CC BY 4.0.
+# are not 0; value = -ln(1 - inhibition/100) (reading #19). Drewry et al. 2017, doi 10.1371/journal.pone.0181585, table
+# S4, CC BY 4.0.
 PKIS2_INHIBITION = (92.5, 77.0, 30.0, 9.0)
 PKIS2_MEANS = tuple(float(-np.log1p(-percent / 100.0)) for percent in PKIS2_INHIBITION)
 
