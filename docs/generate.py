@@ -30,7 +30,7 @@ def cli_page() -> str:
     from bestarm.cli.main import app
 
     lines = ["# Command line", "", "Generated from `--help` by `make docs`.", ""]
-    for words in ([], ["demo"], ["identify"], ["plan"], ["simulate"], ["attack"]):
+    for words in ([], ["demo"], ["reproduce"], ["identify"], ["plan"], ["simulate"], ["attack"]):
         text = CliRunner().invoke(app, [*words, "--help"]).output
         plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
         body = "\n".join(line.rstrip() for line in plain.strip("\n").splitlines())

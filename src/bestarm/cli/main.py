@@ -10,6 +10,7 @@ from bestarm.cli.attack import attack
 from bestarm.cli.demo import demo
 from bestarm.cli.identify import identify
 from bestarm.cli.plan import plan
+from bestarm.cli.reproduce import reproduce
 from bestarm.cli.simulate import simulate
 from bestarm.errors import InputError
 
@@ -24,6 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
+app.command()(reproduce)
 app.command()(identify)
 app.command()(plan)
 app.command()(simulate)

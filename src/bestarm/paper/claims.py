@@ -80,7 +80,7 @@ CLAIMS: tuple[Claim, ...] = (
         'trimmed mean estimator with Algorithm 2": better',
         Fewer("median-se", "se-cbai"),
     ),
-    Claim("exp1", MAIN, '... and only "slightly"', Close("median-se", "se-cbai", CLOSE)),
+    Claim("exp1", MAIN, 'the median-based strategy is only "slightly" better', Close("median-se", "se-cbai", CLOSE)),
     *(Claim(e, REAL, CLOSING, GapShrinks("random (empirical)", "se-cbai")) for e in ("exp1", "exp3", "exp4")),
     Claim(
         "exp2",
@@ -149,8 +149,10 @@ CLAIMS: tuple[Claim, ...] = (
         FewerErrors("se-cbai", "mean-se"),
     ),
     Claim("exp7", DETAILS, '"the superior performance of the trimmed mean": pulls', Fewer("se-cbai", "median-se")),
-    Claim("exp7", DETAILS, "... errors", FewerErrors("se-cbai", "median-se")),
-    Claim("exp7", DETAILS, "... the median fails for log-normal arms", ErrorsAbove("median-se")),
+    Claim(
+        "exp7", DETAILS, '"the superior performance of the trimmed mean": errors', FewerErrors("se-cbai", "median-se")
+    ),
+    Claim("exp7", DETAILS, "the sample median does not find the best of two log-normal arms", ErrorsAbove("median-se")),
     *(
         Claim(e, DETAILS, f"{ROBUST}: fewer pulls", Fewer(trimmed, mean))
         for e, trimmed, mean in (

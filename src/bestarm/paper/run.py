@@ -19,6 +19,7 @@ from scipy.stats import binomtest
 from bestarm.checks import checked, checked_seed, one_of
 from bestarm.errors import InputError
 from bestarm.paper.experiments import EXPERIMENTS, MAX_PULLS, Curve, Experiment, Point
+from bestarm.paper.numbers import grid_numbers
 from bestarm.simulation import Trials, progress_bar, simulate
 
 SETTINGS = "settings.json"
@@ -221,6 +222,7 @@ def points_table(run: Run) -> pd.DataFrame:
                 "delta": delta,
                 "epsilon": epsilon,
                 "trials": len(outcome),
+                "K_T": grid_numbers(experiment, delta, epsilon)["K_T"],
                 **{name: summary[name] for name in ("mean_pulls", "standard_error", "q05", "q50", "q95")},
                 "wrong": outcome.wrong,
                 "error_rate": outcome.wrong / len(outcome),
@@ -244,9 +246,9 @@ def trials_table(run: Run) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def write_tables(run: Run, out: Path) -> None:
+def write_tables(run: Run, points: pd.DataFrame, out: Path) -> None:
     """Write points and trials as Parquet and as CSV; the CSV of the trials is compressed."""
-    points, trials = points_table(run), trials_table(run)
+    trials = trials_table(run)
     points.to_parquet(out / "points.parquet", index=False)
     points.to_csv(out / "points.csv", index=False)
     trials.to_parquet(out / "trials.parquet", index=False)

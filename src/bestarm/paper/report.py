@@ -1,0 +1,251 @@
+"""The report: one HTML file with everything in it, which opens without a network."""
+
+from __future__ import annotations
+
+import base64
+import html
+import math
+import platform
+import string
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+import pandas as pd
+
+from bestarm.bandits import paper_adversary
+from bestarm.paper.claims import Verdict, claims_rows
+from bestarm.paper.comparisons import EQUAL, FAILS, HOLDS, OPEN
+from bestarm.paper.experiments import MAX_PULLS, Experiment
+from bestarm.paper.figures import draw_experiment, svg_text
+from bestarm.paper.numbers import grid_numbers, instance_numbers
+from bestarm.paper.run import Run
+
+# verdict: style, sign; the sign carries the meaning where the colour can't be seen
+MARKS = {HOLDS: ("holds", "✓"), FAILS: ("fails", "✗"), OPEN: ("open", "?")}
+PACKAGES = ("bestarm", "numpy", "scipy", "numba", "pandas", "pyarrow", "matplotlib")
+EXPLORING = ("g-cbai", "se-cbai", "random", "median-se")
+NUMBERS = {
+    "T": "T",
+    "K_T": "K T",
+    "K_T_chernoff": "K T, chernoff",
+    "lower_bound": "H log(1/δ)",
+    "lower_bound_exact": "kl(δ, 1-δ) T*",
+    "upper_bound_g_cbai": "upper bound, g-cbai",
+    "upper_bound_se_cbai": "upper bound, se-cbai",
+}
+
+
+def write_report(run: Run, points: pd.DataFrame, verdicts: Sequence[Verdict], figures: Path, path: Path) -> None:
+    """Write the report to a file.
+
+    Parameters
+    ----------
+    run, points, verdicts
+        What was run, its table of points, and what follows for the claims.
+    figures : Path
+        Folder in which `save_figures` has put the figures.
+    path : Path
+        The file.
+    """
+    template = string.Template(files("bestarm.paper").joinpath("report.html.template").read_text(encoding="utf-8"))
+    names = ", ".join(experiment.name for experiment in run.experiments)
+    page = template.substitute(
+        version=version("bestarm"),
+        what=f"{names}; {run.trials:,} trials a point, seed {run.seed}",
+        summary=_summary(run, points, verdicts),
+        claims=_claims(verdicts),
+        figures="\n".join(_experiment(experiment, points, figures) for experiment in run.experiments),
+        settings=_settings(run),
+    )
+    path.write_text(page, encoding="utf-8")
+
+
+# ----------------------------------------------------------------------------------------------------------- summary
+
+
+def _summary(run: Run, points: pd.DataFrame, verdicts: Sequence[Verdict]) -> str:
+    counts = Counter(verdict.finding.verdict for verdict in verdicts)
+    boxes = "".join(
+        f'<li><b class="{style}">{counts[name]}</b>{sign} {name}</li>' for name, (style, sign) in MARKS.items()
+    )
+    sentences = [f"{len(verdicts)} claims were tested on {len(run.outcomes)} simulated points.", _exploration(points)]
+    sentences += [_hidden(experiment) for experiment in run.experiments if _hidden(experiment)]
+    sentences += [_certified(points), _cut(points)]
+    return f'<ul class="counts">{boxes}</ul>' + _list(filter(None, sentences))
+
+
+def _exploration(points: pd.DataFrame) -> str:
+    base = points["method"].str.split(" ").str[0]
+    part = points[(points["variant"] == "paper") & base.isin(EXPLORING)]
+    at = (part["mean_pulls"] / part["K_T"] - 1.0).abs() <= EQUAL
+    return (
+        f"At {int(at.sum())} of {len(part)} points of the paper's methods with a forced exploration, the mean number "
+        "of pulls is within 1 % of K T: there the exploration decides, and no method can be better than another."
+    )
+
+
+def _hidden(experiment: Experiment) -> str:
+    numbers = instance_numbers(experiment)
+    if numbers["gap"] > numbers["hidden_gap"]:
+        return ""
+    return (
+        f"{experiment.name}: the two best means are {numbers['gap']:.3g} apart, and contamination at ε = "
+        f"{max(experiment.epsilons):g} can hide gaps up to {numbers['hidden_gap']:.3g} for ever. Methods that name a "
+        "winner here rely on a mild adversary."
+    )
+
+
+def _certified(points: pd.DataFrame) -> str:
+    part = points[points["variant"] == "certified"]
+    shares = part.groupby("experiment", sort=False)["indistinguishable"].mean()
+    shown = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+    return f"The certified method named no winner, since none can be defended, in these shares of its trials: {shown}."
+
+
+def _cut(points: pd.DataFrame) -> str:
+    part = points[points["undecided"] > 0.0]
+    places = ", ".join(f"{row.experiment} {row.method} {row.undecided:.1%}" for row in part.itertuples())
+    return f"Trials cut at {MAX_PULLS:,} pulls (their means are too small): {places}." if places else ""
+
+
+# ------------------------------------------------------------------------------------------------------------ claims
+
+
+def _claims(verdicts: Sequence[Verdict]) -> str:
+    rows = []
+    for row in claims_rows(verdicts):
+        style, sign = MARKS[row["verdict"]]
+        rows.append(
+            f'<tr><td>{row["experiment"]}</td><td class="verdict {style}">{sign} {row["verdict"]}</td>'
+            f'<td>{_text(row["claim"])}<br><span class="soft">{_text(row["where"])}</span></td>'
+            f'<td>{_text(row["measured"])}</td><td class="soft">{_text(row["test"])}</td></tr>'
+        )
+    head = "<thead><tr><th>experiment</th><th>verdict</th><th>claim</th><th>measured</th><th>test</th></tr></thead>"
+    return f'<div class="scroll"><table class="claims">{head}<tbody>{"".join(rows)}</tbody></table></div>'
+
+
+# ----------------------------------------------------------------------------------------------------------- figures
+
+
+def _experiment(experiment: Experiment, points: pd.DataFrame, folder: Path) -> str:
+    own = points[points["experiment"] == experiment.name]
+    means = ", ".join(f"{mean:.4g}" for mean in experiment.means)
+    about = [f"Means {means}; sigma = {experiment.sigma:g}. {experiment.figure}."]
+    about += [f"Source: {experiment.source}."] if experiment.source else []
+    parts = [
+        f'<h3 id="{experiment.name}">{experiment.name}: {_text(experiment.title)}</h3>',
+        f'<p class="soft">{_text(" ".join(about))}</p>',
+        _picture(experiment, points, folder, ours=False),
+        _picture(experiment, points, folder, ours=True),
+        "<h4>Mean pulls with 95 % half-width; wrong answers, where there were any; trials that named no winner</h4>",
+        _measured(experiment, own),
+        "<h4>The paper's numbers, recomputed (with U = 0)</h4>",
+        _numbers(experiment),
+        "<h4>What the text leaves open</h4>",
+        _list(experiment.choices),
+    ]
+    return "\n".join(parts)
+
+
+def _picture(experiment: Experiment, points: pd.DataFrame, folder: Path, *, ours: bool) -> str:
+    wide = (folder / f"{experiment.name}{'-ours' if ours else ''}.svg").read_text(encoding="utf-8")
+    tall = svg_text(draw_experiment(points, experiment, ours=ours, tall=True))
+    what = "the shorter exploration and the certified method" if ours else "the paper's methods"
+    described = f"{experiment.title}: mean pulls and error rates of {what}; the numbers are in the table below."
+    return (
+        f'<figure><picture><source media="(max-width: 700px)" srcset="{_data(tall)}">'
+        f'<img src="{_data(wide)}" alt="{_text(described)}"></picture></figure>'
+    )
+
+
+def _data(svg: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def _measured(experiment: Experiment, own: pd.DataFrame) -> str:
+    symbol = "ε" if experiment.sweep == "epsilon" else "δ"
+    places = [epsilon if experiment.sweep == "epsilon" else delta for delta, epsilon in experiment.grid]
+    rows = []
+    for curve in experiment.curves:
+        part = own[own["method"] == curve.label].set_index(experiment.sweep).loc[places]
+        rows.append([curve.label, *(_cell(row) for _, row in part.iterrows())])
+    return _table(["method", *(f"{symbol} = {place:g}" for place in places)], rows)
+
+
+def _cell(row: pd.Series) -> str:
+    text = f"{row['mean_pulls']:,.0f}"
+    if row["standard_error"] > 0.0:
+        text += f" ± {1.96 * row['standard_error']:,.0f}"
+    notes = (("wrong", "error_rate"), ("no winner", "indistinguishable"), ("at the cap", "undecided"))
+    return "; ".join([text, *(f"{name} {row[column]:.1%}" for name, column in notes if row[column] > 0.0)])
+
+
+def _numbers(experiment: Experiment) -> str:
+    numbers = instance_numbers(experiment)
+    facts = (
+        f"Gap {numbers['gap']:.4g}; H = {numbers['H']:.4g}; T* = {numbers['T_star']:.4g}; smallest gap that the worst "
+        f"adversary can't hide from Gaussian arms at ε = {max(experiment.epsilons):g}: {numbers['hidden_gap']:.3g}, so "
+        f"H with that U is {_number(numbers['H_worst_case'])}."
+    )
+    rows = []
+    for place in experiment.grid:
+        row = grid_numbers(experiment, *place)
+        rows.append([f"δ = {place[0]:g}, ε = {place[1]:g}", *(_number(row[column]) for column in NUMBERS)])
+    return f'<p class="soft">{facts}</p>' + _table(["", *NUMBERS.values()], rows)
+
+
+# ---------------------------------------------------------------------------------------------------------- settings
+
+
+def _settings(run: Run) -> str:
+    shown = {
+        "trials a point": f"{run.trials:,}",
+        "seed": str(run.seed),
+        "largest number of pulls of a trial": f"{MAX_PULLS:,}",
+        "simulated pulls": f"{sum(int(trials.pulls.sum()) for trials in run.outcomes.values()):,}",
+        "time of the simulations": f"{run.seconds:,.0f} s",
+        "Python": platform.python_version(),
+        **{name: version(name) for name in PACKAGES},
+    }
+    centres = [[experiment.name, _centres(experiment, run.seed)] for experiment in run.experiments]
+    return (
+        _table(["setting", "value"], [[name, value] for name, value in shown.items()])
+        + "<h4>The adversaries: contaminated rewards are uniform within 1 of these centres, an arm each</h4>"
+        + _table(["experiment", "centres"], centres)
+        + '<p class="soft">Drawn by the seed, and redrawn until the best contaminated mean is that of the best arm and '
+        "every contaminated gap is at least half the true one. Trials of all methods at one place of a grid use the "
+        "same seeds. Equal points of two figures were simulated once. Every point and trial is in the tables beside "
+        "this file.</p>"
+    )
+
+
+def _centres(experiment: Experiment, seed: int) -> str:
+    adversary = paper_adversary(experiment.means, max(experiment.epsilons), seed)
+    return ", ".join(f"{centre:.3f}" for centre in adversary.pieces[0].a)
+
+
+# -------------------------------------------------------------------------------------------------------------- HTML
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    cells = "".join(f"<th>{_text(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return (
+        f'<div class="scroll" tabindex="0"><table class="numbers"><thead><tr>{cells}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _list(sentences: Iterable[str]) -> str:
+    return "<ul>" + "".join(f"<li>{_text(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def _number(value: float) -> str:
+    return "infinite" if math.isinf(value) else f"{value:,.0f}" if value >= 1000.0 else f"{value:.4g}"
+
+
+def _text(text: str) -> str:
+    return html.escape(text)
