@@ -14,7 +14,8 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom, binomtest, t
+from scipy.special import betaincinv
+from scipy.stats import binom, t
 
 from bestarm.simulation import Trials
 
@@ -122,8 +123,8 @@ class Close:
     def how(self) -> str:
         """What is compared."""
         return (
-            f"mean pulls of {self.first} within {self.tolerance:.0%} of those of {self.second}; paired by trial, "
-            "Student's interval"
+            f"mean pulls of {self.first} within {100.0 * self.tolerance:.0f} % of those of {self.second}; "
+            "paired by trial, Student's interval"
         )
 
     def judge(self, places: Sequence[Place]) -> Finding:
@@ -131,7 +132,7 @@ class Close:
         found = [_difference(place, self.first, self.second, len(places)) for place in places]
         inside = [-self.tolerance <= low and high <= self.tolerance for _, low, high in found]
         outside = [low > self.tolerance or high < -self.tolerance for _, low, high in found]
-        measured = f"within {self.tolerance:.0%} at {sum(inside)} of {len(places)} places; "
+        measured = f"within {100.0 * self.tolerance:.0f} % at {sum(inside)} of {len(places)} places; "
         return Finding(
             verdict_of(all(inside), any(outside)), measured + f"difference {range_of([s for s, _, _ in found])}"
         )
@@ -224,9 +225,10 @@ def rate_limits(count: int, total: int, error: float, undecided: int = 0) -> tup
     >>> [round(limit, 5) for limit in rate_limits(0, 1000, 0.01)]
     [0.0, 0.00459]
     """
-    low = binomtest(count, total, alternative="greater").proportion_ci(1.0 - error, method="exact").low
-    high = binomtest(count + undecided, total, alternative="less").proportion_ci(1.0 - error, method="exact").high
-    return float(low), float(high)
+    most = count + undecided
+    low = float(betaincinv(count, total - count + 1, error)) if count > 0 else 0.0
+    high = float(betaincinv(most + 1, total - most, 1.0 - error)) if most < total else 1.0
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -319,5 +321,5 @@ def verdict_of(holds: bool, fails: bool) -> str:
 
 def range_of(shares: Sequence[float]) -> str:
     """Return the smallest and the largest share as text."""
-    low, high = min(shares), max(shares)
-    return f"{low:+.1%}" if f"{low:+.1%}" == f"{high:+.1%}" else f"{low:+.1%} to {high:+.1%}"
+    low, high = (f"{100.0 * share:+z.1f}" for share in (min(shares), max(shares)))
+    return f"{low} %" if low == high else f"{low} to {high} %"

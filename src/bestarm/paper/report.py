@@ -72,8 +72,7 @@ def _summary(run: Run, points: pd.DataFrame, verdicts: Sequence[Verdict]) -> str
         f'<li><b class="{style}">{counts[name]}</b>{sign} {name}</li>' for name, (style, sign) in MARKS.items()
     )
     sentences = [f"{len(verdicts)} claims were tested on {len(run.outcomes)} simulated points.", _exploration(points)]
-    sentences += [_hidden(experiment) for experiment in run.experiments if _hidden(experiment)]
-    sentences += [_certified(points), _cut(points)]
+    sentences += [*_hidden(run.experiments), _certified(points), _cut(points)]
     return f'<ul class="counts">{boxes}</ul>' + _list(filter(None, sentences))
 
 
@@ -87,27 +86,32 @@ def _exploration(points: pd.DataFrame) -> str:
     )
 
 
-def _hidden(experiment: Experiment) -> str:
-    numbers = instance_numbers(experiment)
-    if numbers["gap"] > numbers["hidden_gap"]:
-        return ""
-    return (
-        f"{experiment.name}: the two best means are {numbers['gap']:.3g} apart, and contamination at ε = "
-        f"{max(experiment.epsilons):g} can hide gaps up to {numbers['hidden_gap']:.3g} for ever. Methods that name a "
-        "winner here rely on a mild adversary."
-    )
+def _hidden(experiments: Sequence[Experiment]) -> list[str]:
+    """Say where the two best Gaussian arms are too close for any method, against the worst adversary."""
+    found: dict[str, list[str]] = {}
+    for experiment in experiments:
+        numbers = instance_numbers(experiment)
+        if numbers["gap"] <= numbers["hidden_gap"] and all(arm.sigma is not None for arm in experiment.arms):
+            sentence = (
+                f"the two best means are {numbers['gap']:.3g} apart, and contamination at ε = "
+                f"{max(experiment.epsilons):g} can hide gaps up to {numbers['hidden_gap']:.3g} for ever. Methods that "
+                "name a winner here rely on a mild adversary."
+            )
+            found.setdefault(sentence, []).append(experiment.name)
+    return [f"{', '.join(names)}: {sentence}" for sentence, names in found.items()]
 
 
 def _certified(points: pd.DataFrame) -> str:
     part = points[points["variant"] == "certified"]
     shares = part.groupby("experiment", sort=False)["indistinguishable"].mean()
-    shown = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+    shown = ", ".join(f"{name} {100.0 * share:.0f} %" for name, share in shares.items())
     return f"The certified method named no winner, since none can be defended, in these shares of its trials: {shown}."
 
 
 def _cut(points: pd.DataFrame) -> str:
     part = points[points["undecided"] > 0.0]
-    places = ", ".join(f"{row.experiment} {row.method} {row.undecided:.1%}" for row in part.itertuples())
+    rows = part[["experiment", "method", "undecided"]].itertuples(index=False, name=None)
+    places = ", ".join(f"{name} {method} {100.0 * float(share):.1f} %" for name, method, share in rows)
     return f"Trials cut at {MAX_PULLS:,} pulls (their means are too small): {places}." if places else ""
 
 
@@ -180,7 +184,7 @@ def _cell(row: pd.Series) -> str:
     if row["standard_error"] > 0.0:
         text += f" ± {1.96 * row['standard_error']:,.0f}"
     notes = (("wrong", "error_rate"), ("no winner", "indistinguishable"), ("at the cap", "undecided"))
-    return "; ".join([text, *(f"{name} {row[column]:.1%}" for name, column in notes if row[column] > 0.0)])
+    return "; ".join([text, *(f"{name} {100.0 * row[column]:.1f} %" for name, column in notes if row[column] > 0.0)])
 
 
 def _numbers(experiment: Experiment) -> str:
@@ -212,9 +216,9 @@ def _settings(run: Run) -> str:
     }
     centres = [[experiment.name, _centres(experiment, run.seed)] for experiment in run.experiments]
     return (
-        _table(["setting", "value"], [[name, value] for name, value in shown.items()])
+        _table(["setting", "value"], [[name, value] for name, value in shown.items()], style="words")
         + "<h4>The adversaries: contaminated rewards are uniform within 1 of these centres, an arm each</h4>"
-        + _table(["experiment", "centres"], centres)
+        + _table(["experiment", "centres"], centres, style="words")
         + '<p class="soft">Drawn by the seed, and redrawn until the best contaminated mean is that of the best arm and '
         "every contaminated gap is at least half the true one. Trials of all methods at one place of a grid use the "
         "same seeds. Equal points of two figures were simulated once. Every point and trial is in the tables beside "
@@ -230,11 +234,11 @@ def _centres(experiment: Experiment, seed: int) -> str:
 # -------------------------------------------------------------------------------------------------------------- HTML
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], style: str = "numbers") -> str:
     cells = "".join(f"<th>{_text(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return (
-        f'<div class="scroll" tabindex="0"><table class="numbers"><thead><tr>{cells}</tr></thead>'
+        f'<div class="scroll" tabindex="0"><table class="{style}"><thead><tr>{cells}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 

@@ -184,7 +184,7 @@ class _Store:
             return Trials.load(path)
         except (pa.ArrowException, KeyError, OSError, ValueError):
             reason = "delete it, and it will be simulated again"
-            raise InputError("out", "hold readable points", str(path), reason) from None
+            raise InputError("out", "hold readable points", f"{POINTS}/{path.name}", reason) from None
 
     def save(self, point: Point, trials: Trials) -> None:
         _write_whole(self.path(point), trials.save)

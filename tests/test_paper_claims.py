@@ -1,0 +1,185 @@
+"""Verdicts on planted data, where the answer is known both ways, and how often chance alone gives one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from bestarm.paper.bounds import AllExplored, MeanAbove, MeanBelow, NumberBelow, OnlyInTheLimit, PullsBelow
+from bestarm.paper.comparisons import (
+    FAILS,
+    HOLDS,
+    OPEN,
+    Check,
+    Close,
+    ErrorsAbove,
+    ErrorsBelow,
+    Fewer,
+    FewerErrors,
+    GapShrinks,
+    GrowsWithEpsilon,
+    Place,
+    rate_limits,
+    relative_difference,
+)
+from bestarm.simulation import Trials
+
+DELTAS = (0.2, 0.1, 0.05, 0.02, 0.01)
+
+
+def trials(
+    mean: float = 1000.0, n: int = 1000, *, spread: float = 100.0, wrong: int = 0, undecided: int = 0, seed: int = 0
+) -> Trials:
+    pulls = np.maximum(np.random.default_rng(seed).normal(mean, spread, n), 1.0).astype(np.int64)
+    statuses = np.array(["undecided"] * undecided + ["identified"] * (n - undecided))
+    answers = np.where(statuses == "undecided", -1, 0)
+    correct = answers == 0
+    correct[n - wrong :] = False
+    return Trials(pulls, answers, correct, np.column_stack([pulls // 2, pulls - pulls // 2]), statuses)
+
+
+def place(delta: float = 0.1, epsilon: float = 0.1, **curves: Trials) -> Place:
+    return Place(delta, epsilon, curves, {"T": 400.0, "bound": 1000.0, "lower_bound": 100.0, "small": 1.0})
+
+
+def grid(first: list[Trials], second: list[Trials] | None = None) -> list[Place]:
+    pairs = zip(DELTAS, first, second or first, strict=False)
+    return [place(delta, a=a, b=b) for delta, a, b in pairs]
+
+
+def many(mean: float, n: int = 1000, *, first_seed: int = 0, **more: int) -> list[Trials]:
+    return [trials(mean, n, seed=first_seed + number, **more) for number in range(5)]
+
+
+COMPARISONS: list[tuple[str, Check, list[Place], str]] = [
+    ("fewer everywhere", Fewer("a", "b"), grid(many(900), many(1000, first_seed=9)), HOLDS),
+    ("more everywhere", Fewer("b", "a"), grid(many(900), many(1000, first_seed=9)), FAILS),
+    (
+        "fewer at one place, equal at the others",
+        Fewer("a", "b"),
+        grid([trials(900, seed=8), *many(1000)[1:]], many(1000)),
+        HOLDS,
+    ),
+    (
+        "fewer at one place, more at another",
+        Fewer("a", "b"),
+        grid([trials(900, seed=8), trials(1100, seed=7), *many(1000)[2:]], many(1000)),
+        FAILS,
+    ),
+    ("the same", Fewer("a", "b"), grid(many(1000)), FAILS),
+    ("too few trials to tell", Fewer("a", "b"), grid(many(990, 5), many(1000, 5, first_seed=9)), OPEN),
+    ("one trial", Fewer("a", "b"), grid(many(900, 1), many(1000, 1)), OPEN),
+    ("cut short", Fewer("a", "b"), grid(many(900, undecided=1), many(1000, first_seed=9)), OPEN),
+    ("close", Close("a", "b", 0.1), grid(many(950), many(1000, first_seed=9)), HOLDS),
+    ("not close", Close("a", "b", 0.1), grid(many(850), many(1000, first_seed=9)), FAILS),
+    ("close or not", Close("a", "b", 0.1), grid(many(900, 20), many(1000, 20, first_seed=9)), OPEN),
+    ("no errors", ErrorsBelow("a"), grid(many(1000)), HOLDS),
+    ("as many errors as allowed at delta = 0.05", ErrorsBelow("a"), grid(many(1000, wrong=50)), FAILS),
+    ("no errors in few trials", ErrorsBelow("a"), grid(many(1000, 20)), OPEN),
+    ("undecided trials may be wrong", ErrorsBelow("a"), grid(many(1000, undecided=100)), OPEN),
+    ("no errors, half of delta", ErrorsBelow("a", 0.5), grid(many(1000)), HOLDS),
+    ("8 of 1000, half of 0.01", ErrorsBelow("a", 0.5), grid(many(1000, wrong=8)), OPEN),
+    ("too many errors somewhere", ErrorsAbove("a"), grid(many(1000, wrong=50)), HOLDS),
+    ("no errors anywhere", ErrorsAbove("a"), grid(many(1000)), FAILS),
+    ("no errors in few", ErrorsAbove("a"), grid(many(1000, 20)), OPEN),
+    ("fewer errors", FewerErrors("a", "b"), grid(many(1000), many(1000, wrong=50)), HOLDS),
+    ("more errors", FewerErrors("b", "a"), grid(many(1000), many(1000, wrong=50)), FAILS),
+    ("no errors at all", FewerErrors("a", "b"), grid(many(1000)), FAILS),
+    ("no errors at all in few", FewerErrors("a", "b"), grid(many(1000, 20)), OPEN),
+    ("five errors against none", FewerErrors("a", "b"), grid(many(1000), many(1000, wrong=5)), OPEN),
+    ("above the bound", MeanAbove(("a", "b"), "bound"), grid(many(1050), many(1100)), HOLDS),
+    ("one of them below", MeanAbove(("a", "b"), "bound"), grid(many(1050), many(900)), FAILS),
+    ("about the bound", MeanAbove(("a",), "bound"), grid(many(1000, 20)), OPEN),
+    ("below", MeanBelow("a", "bound"), grid(many(950)), HOLDS),
+    ("above", MeanBelow("a", "bound"), grid(many(1050)), FAILS),
+    ("below, but cut short", MeanBelow("a", "bound"), grid(many(950, undecided=1)), OPEN),
+    ("all short enough", PullsBelow("a", "bound"), grid(many(500)), HOLDS),
+    ("half too long", PullsBelow("a", "bound"), grid(many(1000)), FAILS),
+    ("all short, in few trials", PullsBelow("a", "bound"), grid(many(500, 20)), OPEN),
+    ("explored", AllExplored(("a",)), grid(many(1500)), HOLDS),
+    ("one arm of one trial not explored", AllExplored(("a",)), grid(many(1000)), FAILS),
+    ("a smaller number", NumberBelow("small", "bound"), grid(many(1000)), HOLDS),
+    ("a larger number", NumberBelow("bound", "small"), grid(many(1000)), FAILS),
+    ("a limit", OnlyInTheLimit("delta -> 0"), grid(many(1000)), OPEN),
+]
+
+
+@pytest.mark.parametrize(
+    ("check", "places", "verdict"), [row[1:] for row in COMPARISONS], ids=[row[0] for row in COMPARISONS]
+)
+def test_verdict_on_planted_data(check: Check, places: list[Place], verdict: str) -> None:
+    assert check.judge(places).verdict == verdict
+
+
+def gaps(*means: float, n: int = 1000) -> list[Place]:
+    return grid([trials(1000.0 + gap, n, seed=k) for k, gap in enumerate(means)], many(1000, n, first_seed=50))
+
+
+@pytest.mark.parametrize(
+    ("places", "verdict"),
+    [
+        (gaps(0.0, 50.0, 100.0, 150.0, 200.0), HOLDS),  # delta falls along the list
+        (gaps(200.0, 150.0, 100.0, 50.0, 0.0), FAILS),
+        (gaps(0.0, -50.0, -100.0, -150.0, -200.0), HOLDS),
+        (grid(many(1000)), FAILS),
+        (gaps(90.0, 100.0, 110.0, 100.0, 105.0, n=10), OPEN),
+    ],
+)
+def test_gap_that_shrinks_as_delta_grows(places: list[Place], verdict: str) -> None:
+    assert GapShrinks("a", "b").judge(places).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("means", "n", "verdict"),
+    [((900, 950, 1000), 500, HOLDS), ((1000, 950, 900), 500, FAILS), ((1000, 1001, 1002), 5, OPEN)],
+)
+def test_pulls_that_grow_with_epsilon(means: tuple[int, ...], n: int, verdict: str) -> None:
+    places = [place(0.1, 0.05 * (k + 1), a=trials(mean, n, seed=k)) for k, mean in enumerate(means)]
+    assert GrowsWithEpsilon("a").judge(places).verdict == verdict
+
+
+def test_trend_with_trials_cut_short_is_open() -> None:
+    places = [place(0.1, epsilon, a=trials(1e4 * epsilon, undecided=1)) for epsilon in (0.1, 0.2, 0.3)]
+    assert GrowsWithEpsilon("a").judge(places).verdict == OPEN
+
+
+def test_pairs_are_compared_trial_by_trial() -> None:
+    common = np.random.default_rng(1).normal(0.0, 300.0, 40)
+    first, second = trials(n=40), trials(n=40)
+    paired_first = Trials((5000 + common).astype(np.int64), *_rest(first))
+    paired_second = Trials((5100 + common).astype(np.int64), *_rest(second))
+    shuffled = Trials(paired_second.pulls[::-1].copy(), *_rest(second))
+    share, low, high = relative_difference(paired_first, paired_second, 0.05)
+    assert share == pytest.approx(5000 / 5100 - 1.0, abs=1e-3)
+    assert high < 0.0
+    assert high - low < 0.3 * (np.diff(relative_difference(paired_first, shuffled, 0.05)[1:])[0])
+
+
+def _rest(of: Trials) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    return of.answers, of.correct, of.arm_pulls, of.statuses
+
+
+def test_limits_of_a_rate_are_those_of_scipy() -> None:
+    for count, total, error in ((0, 20, 0.01), (3, 20, 0.05), (20, 20, 0.01), (50, 1000, 0.005)):
+        low = binomtest(count, total, alternative="greater").proportion_ci(1.0 - error, method="exact").low
+        high = binomtest(count, total, alternative="less").proportion_ci(1.0 - error, method="exact").high
+        assert rate_limits(count, total, error) == pytest.approx((low, high), rel=1e-9)
+    assert rate_limits(3, 20, 0.05, undecided=2) == (rate_limits(3, 20, 0.05)[0], rate_limits(5, 20, 0.05)[1])
+
+
+def test_chance_alone_rarely_makes_a_difference() -> None:
+    found = 0
+    for repeat in range(400):
+        first, second = (many(1000, 40, first_seed=10 * (2 * repeat + side), spread=200) for side in (0, 1))
+        found += "fewer" in (text := Fewer("a", "b").judge(grid(first, second)).measured) or "more" in text
+    assert found <= 33  # 5 % of 400, plus three standard deviations
+
+
+def test_chance_alone_rarely_breaks_a_promise_that_is_just_kept() -> None:
+    rng = np.random.default_rng(5)
+    broken = 0
+    for _ in range(400):
+        counts = [int(rng.binomial(300, delta)) for delta in DELTAS]
+        broken += ErrorsBelow("a").judge(grid([trials(n=300, wrong=count) for count in counts])).verdict == FAILS
+    assert broken <= 33

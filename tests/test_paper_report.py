@@ -1,0 +1,141 @@
+"""The command from end to end: files, output, exit codes, and the report in a browser."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from bestarm.cli.main import app
+from bestarm.errors import InputError
+from bestarm.paper import CLAIMS, EXPERIMENTS
+
+CHROMIUM = Path("/usr/bin/chromium")
+CHOSEN = ("exp4", "exp7")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    out = tmp_path_factory.mktemp("reproduce")
+    words = ["reproduce", *CHOSEN, "--trials", "20", "--workers", "1", "--out", str(out), "--format", "json"]
+    done = subprocess.run([sys.executable, "-m", "bestarm", *words], capture_output=True, text=True, check=False)
+    return out, done
+
+
+def test_claims_go_to_stdout_and_no_bar_to_a_file(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    out, done = made
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert len(rows) == sum(claim.experiment in CHOSEN for claim in CLAIMS)
+    assert {row["verdict"] for row in rows} <= {"holds", "does not hold", "not testable"}
+    assert [row["experiment"] for row in rows] == sorted(row["experiment"] for row in rows)
+    told = [line for line in done.stderr.splitlines() if not line.startswith("compiling")]
+    assert told == [f"report: {out / 'report.html'}"]
+
+
+def test_tables_and_figures_are_written(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    out, done = made
+    points, trials = pd.read_parquet(out / "points.parquet"), pd.read_parquet(out / "trials.parquet")
+    assert len(points) == 5 * sum(len(EXPERIMENTS[name].curves) for name in CHOSEN)
+    assert len(trials) == 20 * len(points)
+    assert pd.read_csv(out / "points.csv")["mean_pulls"].tolist() == pytest.approx(points["mean_pulls"].tolist())
+    assert pd.read_csv(out / "trials.csv.gz")["pulls"].tolist() == trials["pulls"].tolist()
+    assert pd.read_csv(out / "claims.csv")["verdict"].tolist() == [row["verdict"] for row in json.loads(done.stdout)]
+    for name in (*CHOSEN, *(f"{name}-ours" for name in CHOSEN)):
+        assert (out / "figures" / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+        assert (out / "figures" / f"{name}.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_resuming_a_finished_run_repeats_its_claims(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    out, done = made
+    before = {path: path.stat().st_mtime_ns for path in out.glob("points/*")}
+    words = ["reproduce", *CHOSEN, "--trials", "20", "--out", str(out), "--format", "json", "--resume"]
+    again = CliRunner().invoke(app, words)
+    assert again.exit_code == 0
+    assert again.stdout == done.stdout
+    assert {path: path.stat().st_mtime_ns for path in out.glob("points/*")} == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["exp0"], "experiments must be one of exp1"),
+        (["exp1", "--trials", "0"], "trials must be a whole number >= 1"),
+        (["exp1", "--seed", "-1"], "seed must be a whole number"),
+        (["exp1", "--resume"], "out must hold a run to resume"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_written(words: list[str], message: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["reproduce", *words, "--out", str(tmp_path / "out")])
+    assert isinstance(done.exception, InputError)
+    assert str(done.exception).startswith(message)
+    assert not (tmp_path / "out").exists()
+
+
+# ----------------------------------------------------------------------------------------------------------- browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if not CHROMIUM.exists():
+        pytest.skip("there is no /usr/bin/chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+LUMINANCE = """
+([element, over]) => {
+  const channels = colour => colour.match(/[0-9.]+/g).slice(0, 3).map(Number)
+    .map(c => c / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  const bright = colour => { const [r, g, b] = channels(colour); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const ink = bright(getComputedStyle(document.querySelector(element)).color);
+  const paper = bright(getComputedStyle(document.querySelector(over)).backgroundColor);
+  return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+}
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_report_opens_offline_and_fits_the_screen(
+    width: int, scheme: str, browser: Any, made: tuple[Path, subprocess.CompletedProcess[str]]
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme, offline=True)
+    page = context.new_page()
+    messages: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url.split(":")[0]))
+    page.goto((made[0] / "report.html").as_uri())
+    page.wait_for_load_state("load")
+    assert messages == []
+    assert set(requests) <= {"file", "data"}
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    images = page.evaluate("[...document.images].map(image => [image.naturalWidth > image.naturalHeight, image.alt])")
+    assert [wide for wide, _ in images] == [width > 700] * (2 * len(CHOSEN))  # stacked panels on a phone
+    assert all(alt for _, alt in images)
+    verdicts = page.locator("table.claims tbody tr").count()
+    assert verdicts == len(json.loads(made[1].stdout))
+    assert sum(map(int, page.locator(".counts b").all_inner_texts())) == verdicts
+    for element in ("body", ".soft", ".holds", ".fails", ".open"):
+        assert page.evaluate(LUMINANCE, [element, "body"]) >= 4.5
+    context.close()
+
+
+def test_report_names_settings_numbers_and_choices(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    text = (made[0] / "report.html").read_text(encoding="utf-8")
+    for words in ("20 trials a point", "seed 7", "5,152", "ranks 1, 10, 40, 120", "No sigma covers", "kl(δ, 1-δ) T*"):
+        assert words in text
+    assert "$" not in text.replace("$version", "")
