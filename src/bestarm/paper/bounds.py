@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bestarm.paper.comparisons import ERROR, OPEN, Finding, Place, mean_interval, rate_limits, verdict_of
+from bestarm.paper.comparisons import ERROR, FAILS, OPEN, Finding, Place, mean_interval, rate_limits, verdict_of
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,14 @@ class MeanAbove:
 
 @dataclass(frozen=True)
 class MeanBelow:
-    """Whether the mean pulls are at most a number, everywhere."""
+    """Whether the mean pulls are at most a number, everywhere.
+
+    With `least`, the number is the least that the claim can mean: to exceed it decides nothing.
+    """
 
     label: str
     number: str
+    least: bool = False
 
     @property
     def how(self) -> str:
@@ -40,15 +44,16 @@ class MeanBelow:
 
     def judge(self, places: Sequence[Place]) -> Finding:
         """Return the verdict."""
-        return _bounded(places, (self.label,), self.number, sign=-1.0)
+        return _unless(self.least, _bounded(places, (self.label,), self.number, sign=-1.0))
 
 
 @dataclass(frozen=True)
 class PullsBelow:
-    """Whether a trial is longer than a number with probability at most delta, everywhere."""
+    """Whether a trial is longer than a number with probability at most delta, everywhere; `least` as above."""
 
     label: str
     number: str
+    least: bool = False
 
     @property
     def how(self) -> str:
@@ -66,7 +71,7 @@ class PullsBelow:
         broken = [low > place.delta for place, (low, _) in zip(places, limits, strict=True)]
         longest = max(float(p.trials[self.label].pulls.max()) / p.numbers[self.number] for p in places)
         measured = f"{sum(longer)} trials longer; the longest took {longest:.3g} times the bound"
-        return Finding(verdict_of(all(kept), any(broken)), measured)
+        return _unless(self.least, Finding(verdict_of(all(kept), any(broken)), measured))
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,10 @@ class OnlyInTheLimit:
         last = min(places, key=lambda place: place.delta)
         ratios = [trials.mean_pulls / last.numbers["lower_bound"] for trials in last.trials.values()]
         return Finding(OPEN, f"at delta = {last.delta:g} mean pulls are {min(ratios):.3g} times H log(1/delta) or more")
+
+
+def _unless(least: bool, finding: Finding) -> Finding:
+    return Finding(OPEN, finding.measured) if least and finding.verdict == FAILS else finding
 
 
 def _bounded(places: Sequence[Place], labels: Sequence[str], number: str, sign: float) -> Finding:

@@ -47,6 +47,9 @@ DETAILS = "Appendix, Experimental Details"
 MAIN_FOUR = ("exp1", "exp2", "exp3", "exp4")
 # "Very closely follows" and "slightly better" name no number; a tenth is what one can still see in a figure.
 CLOSE = 0.1
+# The paper gives U up to a constant only. With U = 0 both bounds are the least they can be: pulls below the upper bound
+# prove it and pulls above it prove nothing; the lower bound is the weakest.
+WITH_NO_BIAS = " (U = 0)"
 
 OUTPERFORMS = (
     '"the G-CBAI algorithm outperforms all existing algorithms for both the real-world and synthetic datasets"'
@@ -182,8 +185,8 @@ CLAIMS: tuple[Claim, ...] = (
         Claim(
             e,
             "Theorem on the sample complexity of Algorithm 1",
-            "E[tau] is at most max{8K/epsilon^2, 64 beta H} log(1/delta)",
-            MeanBelow("g-cbai", "upper_bound_g_cbai"),
+            f"E[tau] is at most max{{8K/epsilon^2, 64 beta H}} log(1/delta){WITH_NO_BIAS}",
+            MeanBelow("g-cbai", "upper_bound_g_cbai", least=True),
         )
         for e in ("exp5", "exp8")
     ),
@@ -191,8 +194,8 @@ CLAIMS: tuple[Claim, ...] = (
         Claim(
             e,
             "Theorem on the sample complexity of Algorithm 2",
-            "with probability 1 - delta, tau is at most max{(8K/epsilon^2) log(1/delta), O(...)}",
-            PullsBelow("se-cbai", "upper_bound_se_cbai"),
+            f"with probability 1 - delta, tau is at most max{{(8K/epsilon^2) log(1/delta), O(...)}}{WITH_NO_BIAS}",
+            PullsBelow("se-cbai", "upper_bound_se_cbai", least=True),
         )
         for e in ("exp1", "exp3", "exp4", "exp9")
     ),
@@ -200,7 +203,7 @@ CLAIMS: tuple[Claim, ...] = (
         Claim(
             e,
             "Theorem, lower bound",
-            "E[tau] is at least H log(1/delta)",
+            f"E[tau] is at least H log(1/delta){WITH_NO_BIAS}",
             MeanAbove(("g-cbai", "se-cbai", "random", "median-se"), "lower_bound"),
         )
         for e in ("exp5",)
@@ -208,7 +211,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "exp8",
         "Theorem, lower bound",
-        "E[tau] is at least H log(1/delta)",
+        f"E[tau] is at least H log(1/delta){WITH_NO_BIAS}",
         MeanAbove(("g-cbai", "mean-gap", "g-cbai (empirical)", "mean-gap (empirical)"), "lower_bound"),
     ),
     Claim(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,18 +104,28 @@ def svg_text(figure: Figure) -> str:
     return stream.getvalue()
 
 
-def save_figures(points: pd.DataFrame, experiments: Sequence[Experiment], folder: Path) -> None:
-    """Write every figure as PNG and as SVG."""
+def save_figures(
+    points: pd.DataFrame,
+    experiments: Sequence[Experiment],
+    folder: Path,
+    advance: Callable[[], None] = lambda: None,
+) -> dict[str, tuple[str, str]]:
+    """Write every figure as PNG and as SVG; return by name its SVG, wide and tall; tell of each that is done."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     folder.mkdir(parents=True, exist_ok=True)
+    texts = {}
     for experiment in experiments:
         for ours in (False, True):
             figure = draw_experiment(points, experiment, ours=ours)
             name = f"{experiment.name}-ours" if ours else experiment.name
             canvas: Any = FigureCanvasAgg(figure)
             canvas.print_png(folder / f"{name}.png")
-            (folder / f"{name}.svg").write_text(svg_text(figure), encoding="utf-8")
+            wide = svg_text(figure)
+            (folder / f"{name}.svg").write_text(wide, encoding="utf-8")
+            texts[name] = wide, svg_text(draw_experiment(points, experiment, ours=ours, tall=True))
+            advance()
+    return texts
 
 
 def _style(curve: Curve) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import math
 import platform
 import string
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +19,6 @@ from bestarm.bandits import paper_adversary
 from bestarm.paper.claims import Verdict, claims_rows
 from bestarm.paper.comparisons import EQUAL, FAILS, HOLDS, OPEN
 from bestarm.paper.experiments import MAX_PULLS, Experiment
-from bestarm.paper.figures import draw_experiment, svg_text
 from bestarm.paper.numbers import grid_numbers, instance_numbers
 from bestarm.paper.run import Run
 
@@ -38,15 +37,17 @@ NUMBERS = {
 }
 
 
-def write_report(run: Run, points: pd.DataFrame, verdicts: Sequence[Verdict], figures: Path, path: Path) -> None:
+def write_report(
+    run: Run, points: pd.DataFrame, verdicts: Sequence[Verdict], figures: Mapping[str, tuple[str, str]], path: Path
+) -> None:
     """Write the report to a file.
 
     Parameters
     ----------
     run, points, verdicts
         What was run, its table of points, and what follows for the claims.
-    figures : Path
-        Folder in which `save_figures` has put the figures.
+    figures : mapping of names to SVG texts, wide and tall
+        As `save_figures` returns them.
     path : Path
         The file.
     """
@@ -134,7 +135,7 @@ def _claims(verdicts: Sequence[Verdict]) -> str:
 # ----------------------------------------------------------------------------------------------------------- figures
 
 
-def _experiment(experiment: Experiment, points: pd.DataFrame, folder: Path) -> str:
+def _experiment(experiment: Experiment, points: pd.DataFrame, figures: Mapping[str, tuple[str, str]]) -> str:
     own = points[points["experiment"] == experiment.name]
     means = ", ".join(f"{mean:.4g}" for mean in experiment.means)
     about = [f"Means {means}; sigma = {experiment.sigma:g}. {experiment.figure}."]
@@ -142,8 +143,8 @@ def _experiment(experiment: Experiment, points: pd.DataFrame, folder: Path) -> s
     parts = [
         f'<h3 id="{experiment.name}">{experiment.name}: {_text(experiment.title)}</h3>',
         f'<p class="soft">{_text(" ".join(about))}</p>',
-        _picture(experiment, points, folder, ours=False),
-        _picture(experiment, points, folder, ours=True),
+        _picture(experiment, figures[experiment.name], "the paper's methods"),
+        _picture(experiment, figures[f"{experiment.name}-ours"], "the shorter exploration and the certified method"),
         "<h4>Mean pulls with 95 % half-width; wrong answers, where there were any; trials that named no winner</h4>",
         _measured(experiment, own),
         "<h4>The paper's numbers, recomputed (with U = 0)</h4>",
@@ -154,10 +155,8 @@ def _experiment(experiment: Experiment, points: pd.DataFrame, folder: Path) -> s
     return "\n".join(parts)
 
 
-def _picture(experiment: Experiment, points: pd.DataFrame, folder: Path, *, ours: bool) -> str:
-    wide = (folder / f"{experiment.name}{'-ours' if ours else ''}.svg").read_text(encoding="utf-8")
-    tall = svg_text(draw_experiment(points, experiment, ours=ours, tall=True))
-    what = "the shorter exploration and the certified method" if ours else "the paper's methods"
+def _picture(experiment: Experiment, texts: tuple[str, str], what: str) -> str:
+    wide, tall = texts
     described = f"{experiment.title}: mean pulls and error rates of {what}; the numbers are in the table below."
     return (
         f'<figure><picture><source media="(max-width: 700px)" srcset="{_data(tall)}">'

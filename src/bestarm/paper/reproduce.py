@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from bestarm.checks import checked
 from bestarm.paper.claims import claims_rows, judge
 from bestarm.paper.figures import save_figures
 from bestarm.paper.report import write_report
-from bestarm.paper.run import points_table, run_experiments, write_tables
+from bestarm.paper.run import chosen_experiments, distinct_points, points_table, run_experiments, write_tables
+from bestarm.simulation import progress_bar
 
 
 def reproduce(
@@ -27,19 +29,32 @@ def reproduce(
 
     Parameters
     ----------
-    names, out, trials, seed, workers, resume, progress
-        As for `run_experiments`. In `out` are then report.html, points and trials (.parquet, .csv), claims.csv, and
-        figures/ (.png, .svg).
+    names, out, trials, seed, workers, resume
+        As for `run_experiments`.
+    progress : bool
+        Show one bar for the whole on stderr, if that is a terminal.
+
+    Returns
+    -------
+    pandas.DataFrame
+        experiment, verdict, claim, measured, where, test. In `out` are then report.html, points and trials (.parquet,
+        .csv), claims.csv, and figures/ (.png, .svg).
     """
     folder = Path(out)
-    run = run_experiments(
-        names, out=folder, trials=trials, seed=seed, workers=workers, resume=resume, progress=progress
-    )
-    points = points_table(run)
-    verdicts = judge(run)
-    claims = pd.DataFrame(claims_rows(verdicts))
-    write_tables(run, points, folder)
-    claims.to_csv(folder / "claims.csv", index=False)
-    save_figures(points, run.experiments, folder / "figures")
-    write_report(run, points, verdicts, folder / "figures", folder / "report.html")
+    chosen = chosen_experiments(names)
+    (count,) = checked(trials=trials)
+    # a figure takes about as long as a point, and counts as one
+    points, figures = len(distinct_points(chosen)), 2 * len(chosen)
+    title = f"{int(count) * points:,} trials, {figures} figures"
+    with progress_bar(title, int(count) * (points + figures), progress) as advance:
+        run = run_experiments(
+            names, out=folder, trials=trials, seed=seed, workers=workers, resume=resume, progress=advance
+        )
+        table = points_table(run)
+        verdicts = judge(run)
+        claims = pd.DataFrame(claims_rows(verdicts))
+        write_tables(run, table, folder)
+        claims.to_csv(folder / "claims.csv", index=False)
+        drawn = save_figures(table, run.experiments, folder / "figures", lambda: advance(run.trials))
+        write_report(run, table, verdicts, drawn, folder / "report.html")
     return claims

@@ -68,7 +68,7 @@ def run_experiments(
     seed: int = 7,
     workers: int = 1,
     resume: bool = False,
-    progress: bool = False,
+    progress: bool | Callable[[int], None] = False,
 ) -> Run:
     """Simulate experiments of the paper; every finished point is stored under `out`.
 
@@ -82,8 +82,8 @@ def run_experiments(
         As for `simulate`; the seed is a whole number.
     resume : bool
         Keep the points that a run with equal settings has finished there, and simulate the others.
-    progress : bool
-        Show a bar on stderr, if that is a terminal.
+    progress : bool or callable
+        Show a bar on stderr, if that is a terminal; or a function that is told, after each point, its number of trials.
     """
     chosen = chosen_experiments(names)
     count, _ = (int(value) for value in checked(trials=trials, workers=workers))
@@ -93,9 +93,10 @@ def run_experiments(
         Path(out), {"trials": count, "seed": int(seed), "max_pulls": MAX_PULLS, "bestarm": version("bestarm")}
     )
     store.open(resume)
-    points = list(dict.fromkeys(point for experiment in chosen for point in experiment.points()))
+    points = distinct_points(chosen)
     outcomes: dict[Point, Trials] = {}
-    with progress_bar("trials", count * len(points), progress) as advance:
+    with progress_bar("trials", count * len(points), progress is True) as bar:
+        advance = progress if callable(progress) else bar
         for point in points:
             found = store.load(point)
             if found is None:
@@ -116,6 +117,11 @@ def chosen_experiments(names: Sequence[str]) -> tuple[Experiment, ...]:
         one_of("experiments", name, (*EXPERIMENTS, "all"))
     wanted = set(EXPERIMENTS) if not names or "all" in names else set(names)
     return tuple(experiment for name, experiment in EXPERIMENTS.items() if name in wanted)
+
+
+def distinct_points(experiments: Sequence[Experiment]) -> list[Point]:
+    """Return what has to be simulated for these experiments, each once."""
+    return list(dict.fromkeys(point for experiment in experiments for point in experiment.points()))
 
 
 def _simulate(point: Point, trials: int, seed: int, workers: int) -> Trials:
