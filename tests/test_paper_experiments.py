@@ -246,5 +246,7 @@ def test_there_must_be_something_to_resume(tmp_path: Path) -> None:
 def test_unknown_experiments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="experiments must be one of exp1, exp2"):
         run_experiments(["exp10"], out=tmp_path)
+    with pytest.raises(InputError, match=re.escape("put it in brackets: ['exp1']")):
+        run_experiments("exp1", out=tmp_path)
     with pytest.raises(dataclasses.FrozenInstanceError):
         EXPERIMENTS["exp1"].name = "exp10"  # type: ignore[misc]

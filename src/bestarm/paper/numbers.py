@@ -19,7 +19,7 @@ def instance_numbers(experiment: Experiment) -> dict[str, float]:
 
     >>> from bestarm.paper.experiments import EXPERIMENTS
     >>> {name: round(value, 3) for name, value in instance_numbers(EXPERIMENTS["exp1"]).items()}
-    {'gap': 0.2, 'H': 108.546, 'T_star': 209.247, 'sum_inverse_gaps': 29.388, 'hidden_gap': 0.279, 'H_worst_case': inf}
+    {'gap': 0.2, 'H': 108.554, 'T_star': 209.252, 'sum_inverse_gaps': 29.277, 'hidden_gap': 0.279, 'H_worst_case': inf}
     """
     means, sigma = experiment.means, experiment.sigma
     ordered = sorted(means, reverse=True)

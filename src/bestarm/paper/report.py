@@ -183,7 +183,7 @@ def _cell(row: pd.Series) -> str:
     if row["standard_error"] > 0.0:
         text += f" ± {1.96 * row['standard_error']:,.0f}"
     notes = (("wrong", "error_rate"), ("no winner", "indistinguishable"), ("at the cap", "undecided"))
-    return "; ".join([text, *(f"{name} {100.0 * row[column]:.1f} %" for name, column in notes if row[column] > 0.0)])
+    return "\n".join([text, *(f"{name} {100.0 * row[column]:.3g} %" for name, column in notes if row[column] > 0.0)])
 
 
 def _numbers(experiment: Experiment) -> str:
@@ -196,7 +196,8 @@ def _numbers(experiment: Experiment) -> str:
     rows = []
     for place in experiment.grid:
         row = grid_numbers(experiment, *place)
-        rows.append([f"δ = {place[0]:g}, ε = {place[1]:g}", *(_number(row[column]) for column in NUMBERS)])
+        shown = [f"{row['T']:,.1f}", *(_number(row[column]) for column in NUMBERS if column != "T")]
+        rows.append([f"δ = {place[0]:g}, ε = {place[1]:g}", *shown])
     return f'<p class="soft">{facts}</p>' + _table(["", *NUMBERS.values()], rows)
 
 

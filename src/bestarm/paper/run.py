@@ -24,7 +24,6 @@ from bestarm.simulation import Trials, progress_bar, simulate
 
 SETTINGS = "settings.json"
 POINTS = "points"
-LARGEST_SEED = 2**63
 PLACE = ("experiment", "method", "variant", "delta", "epsilon")
 
 
@@ -87,8 +86,10 @@ def run_experiments(
     """
     chosen = chosen_experiments(names)
     count, _ = (int(value) for value in checked(trials=trials, workers=workers))
-    if not isinstance(checked_seed(seed), int) or not seed < LARGEST_SEED:
-        raise InputError("seed", "be a whole number in [0, 2^63)", seed, "the report names it")
+    if not isinstance(checked_seed(seed), int):
+        raise InputError(
+            "seed", "be a whole number >= 0", seed, "the report names it, so that others can repeat the run"
+        )
     store = _Store(
         Path(out), {"trials": count, "seed": int(seed), "max_pulls": MAX_PULLS, "bestarm": version("bestarm")}
     )
@@ -113,6 +114,8 @@ def chosen_experiments(names: Sequence[str]) -> tuple[Experiment, ...]:
     >>> [experiment.name for experiment in chosen_experiments(["exp5", "exp1"])]
     ['exp1', 'exp5']
     """
+    if isinstance(names, str):
+        raise InputError("experiments", "be a list of names", names, f"put it in brackets: [{names!r}]")
     for name in names:
         one_of("experiments", name, (*EXPERIMENTS, "all"))
     wanted = set(EXPERIMENTS) if not names or "all" in names else set(names)
