@@ -13,7 +13,7 @@ from bestarm.cli.output import Format, write_rows
 
 def reproduce(
     experiments: Annotated[list[str] | None, typer.Argument(help="exp1 ... exp9, or all.", show_default="all")] = None,
-    trials: Annotated[int, typer.Option(help="Trials a point.")] = 1000,
+    trials: Annotated[int, typer.Option(help="Trials a point; our own curves have a quarter.")] = 1000,
     out: Annotated[Path, typer.Option(help="Folder for report, figures and tables.")] = Path("results/reproduce"),
     workers: Annotated[int, typer.Option(help="Threads.")] = 2,
     resume: Annotated[

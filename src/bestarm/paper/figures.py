@@ -86,7 +86,7 @@ def draw_experiment(points: pd.DataFrame, experiment: Experiment, *, ours: bool 
     _label_ends(ratio, [(_label(c, own), x.max(), y[x.argmax()], c) for c, (x, y) in zip(curves, ends, strict=True)])
     what = "shorter exploration and certified" if ours else "the paper's methods"
     fixed = f"ε = {experiment.epsilons[0]:g}" if experiment.sweep == "delta" else f"δ = {experiment.deltas[0]:g}"
-    trials = f"{int(own['trials'].iloc[0]):,} trials a point"
+    trials = f"{int(own[own['method'] == curves[0].label]['trials'].iloc[0]):,} trials a point"
     title = f"{experiment.name}, {what}: {experiment.title[0].lower()}{experiment.title[1:]}; {fixed}; {trials}"
     figure.suptitle(textwrap.fill(title, 55 if tall else 200), fontsize=11)
     return figure

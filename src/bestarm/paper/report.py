@@ -18,7 +18,7 @@ import pandas as pd
 from bestarm.bandits import paper_adversary
 from bestarm.paper.claims import Verdict, claims_rows
 from bestarm.paper.comparisons import EQUAL, FAILS, HOLDS, OPEN
-from bestarm.paper.experiments import MAX_PULLS, Experiment
+from bestarm.paper.experiments import MAX_PULLS, OURS_SHARE, Experiment
 from bestarm.paper.numbers import grid_numbers, instance_numbers
 from bestarm.paper.run import Run
 
@@ -206,7 +206,8 @@ def _numbers(experiment: Experiment) -> str:
 
 def _settings(run: Run) -> str:
     shown = {
-        "trials a point": f"{run.trials:,}",
+        "trials a point, the paper's curves": f"{run.trials:,}",
+        "trials a point, our curves": f"{math.ceil(OURS_SHARE * run.trials):,}",
         "seed": str(run.seed),
         "largest number of pulls of a trial": f"{MAX_PULLS:,}",
         "simulated pulls": f"{sum(int(trials.pulls.sum()) for trials in run.outcomes.values()):,}",

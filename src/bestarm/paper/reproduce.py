@@ -42,11 +42,10 @@ def reproduce(
     """
     folder = Path(out)
     chosen = chosen_experiments(names)
-    (count,) = checked(trials=trials)
+    count = int(checked(trials=trials)[0])
+    total, figures = sum(point.trials(count) for point in distinct_points(chosen)), 2 * len(chosen)
     # a figure takes about as long as a point, and counts as one
-    points, figures = len(distinct_points(chosen)), 2 * len(chosen)
-    title = f"{int(count) * points:,} trials, {figures} figures"
-    with progress_bar(title, int(count) * (points + figures), progress) as advance:
+    with progress_bar(f"{total:,} trials, {figures} figures", total + figures * count, progress) as advance:
         run = run_experiments(
             names, out=folder, trials=trials, seed=seed, workers=workers, resume=resume, progress=advance
         )

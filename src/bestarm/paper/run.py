@@ -36,7 +36,7 @@ class Run:
     experiments : tuple of Experiment
         Those chosen.
     trials : int
-        Trials a point.
+        Trials a point of the paper's curves; ours have a quarter.
     seed : int
         Seed of the adversaries and of all trials.
     outcomes : mapping of Point to Trials
@@ -50,8 +50,7 @@ class Run:
 
     def outcome(self, experiment: Experiment, curve: Curve, delta: float, epsilon: float) -> Trials:
         """Return the trials of one point of one curve."""
-        place = (experiment.arms, curve.method, curve.options, delta, epsilon)
-        return self.outcomes[Point(*place, max(experiment.epsilons), experiment.sigma)]
+        return self.outcomes[experiment.point(curve, delta, epsilon)]
 
     @property
     def seconds(self) -> float:
@@ -78,7 +77,7 @@ def run_experiments(
     out : path
         Folder for the points. What an earlier run left there is removed, unless it is resumed.
     trials, seed, workers
-        As for `simulate`; the seed is a whole number.
+        As for `simulate`, but our own curves have a quarter of the trials, and the seed is a whole number.
     resume : bool
         Keep the points that a run with equal settings has finished there, and simulate the others.
     progress : bool or callable
@@ -96,15 +95,15 @@ def run_experiments(
     store.open(resume)
     points = distinct_points(chosen)
     outcomes: dict[Point, Trials] = {}
-    with progress_bar("trials", count * len(points), progress is True) as bar:
+    with progress_bar("trials", sum(point.trials(count) for point in points), progress is True) as bar:
         advance = progress if callable(progress) else bar
         for point in points:
             found = store.load(point)
             if found is None:
-                found = _simulate(point, count, seed, workers)
+                found = _simulate(point, point.trials(count), seed, workers)
                 store.save(point, found)
             outcomes[point] = found
-            advance(count)
+            advance(len(found))
     return Run(chosen, count, int(seed), outcomes)
 
 
