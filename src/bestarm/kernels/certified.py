@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import constant, inlined_kernel, kernel
+from bestarm.kernels.division import place_cuts
 from bestarm.kernels.looks import Looks, look_at, margins, next_look
 from bestarm.kernels.order_statistics import (
     drop_outside,
@@ -24,7 +25,6 @@ from bestarm.kernels.order_statistics import (
     kept_sum,
     lower_tail_sum,
     order_statistic,
-    place_cuts,
     upper_tail_sum,
 )
 from bestarm.kernels.samples import WAITING, Pool, Record

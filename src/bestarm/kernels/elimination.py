@@ -11,12 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import inlined_kernel, kernel
+from bestarm.kernels.order_statistics import order_statistic
 from bestarm.kernels.radii import elimination_radius
+from bestarm.kernels.rule import MEAN, MEDIAN
 from bestarm.kernels.samples import Pool, Record
-from bestarm.kernels.state import estimate
+from bestarm.kernels.state import estimate, first_rank
 
 Arms = NDArray[np.void]
 Members = NDArray[np.int64]
+
+LENGTHS = (24, 8, 3)  # of quiet stretches, in rounds; windows do not see much further than 24 rewards
 
 
 @kernel
@@ -35,6 +39,59 @@ def _eliminate(arms: Arms, control: Record, rule: Record, pool: Pool, members: M
             members[staying] = index
             staying += 1
     control.active = staying
+    control.quiet = 0
+    if staying > 1 and rule.estimator != MEAN:
+        _find_quiet(arms, control, rule, pool, members, highest)
+
+
+@kernel
+def _extremes(arm: Record, rule: Record, pool: Pool, more: int) -> tuple[float, float]:
+    """Return bounds of the estimate of an arm after `more` rewards, whatever they are; nan if they are not known.
+
+    Of n + m rewards, the one of rank r lies between those of rank r - m and r of the n: so the m new ones can at most
+    replace m that are kept at one end by m from beyond the other end.
+    """
+    n = arm.count
+    if rule.estimator == MEDIAN:
+        return order_statistic(arm, pool, ((n + more - 1) >> 1) - more), order_statistic(arm, pool, (n + more) >> 1)
+    k, later = first_rank(rule, n), first_rank(rule, n + more)
+    gone = later - k  # off either end
+    if more > later:
+        return np.nan, np.nan
+    total = arm.estimate * (n - 2 * k)
+    kept = n + more - 2 * later
+    least = (
+        total + (more - gone) * order_statistic(arm, pool, later - more) - gone * order_statistic(arm, pool, n - k - 1)
+    )
+    most = (
+        total + (more - gone) * order_statistic(arm, pool, n + more - later - 1) - gone * order_statistic(arm, pool, k)
+    )
+    return least / kept, most / kept
+
+
+@kernel
+def _find_quiet(arms: Arms, control: Record, rule: Record, pool: Pool, members: Members, highest: float) -> None:
+    """Find out for how many rounds no arm can be eliminated: the lowest estimate stays within 2 gamma of the highest.
+
+    Bounds of the estimates widen and gamma_t falls with every round, so the last one speaks for all before it.
+    """
+    for place in range(control.active):
+        if arms[members[place]].told != control.rounds:
+            return  # an arm is ahead of the round: there may be any number of rewards to come
+    for more in LENGTHS:
+        lowest = np.inf
+        top = highest
+        for place in range(control.active):
+            least, most = _extremes(arms[members[place]], rule, pool, more)
+            if not least <= most:
+                lowest = -np.inf
+                break
+            lowest = min(lowest, least)
+            top = max(top, most)
+        margin = 1e-9 * (abs(lowest) + abs(top))  # far more than rounding can do
+        if lowest - margin >= top + margin - 2.0 * elimination_radius(rule, arms.size, control.rounds + more):
+            control.quiet = control.rounds + more
+            return
 
 
 @inlined_kernel
@@ -42,6 +99,8 @@ def settle(arms: Arms, control: Record, rule: Record, pool: Pool, members: Membe
     """Take note of a reward of an arm: at the end of a round, find out which arms stay."""
     if arms[index].active == 1 and arms[index].told == control.rounds + 1:
         control.behind -= 1
+    if arms[index].told > control.quiet:
+        control.quiet = 0  # one that runs ahead of the rounds was not reckoned with
     if control.behind == 0:
         _end_round(arms, control, rule, pool, members)
 
@@ -50,7 +109,7 @@ def settle(arms: Arms, control: Record, rule: Record, pool: Pool, members: Membe
 def _end_round(arms: Arms, control: Record, rule: Record, pool: Pool, members: Members) -> None:
     while control.behind == 0 and control.done == 0:
         control.rounds += 1
-        if control.rounds >= rule.explored:
+        if control.rounds >= rule.explored and control.rounds > control.quiet:
             _eliminate(arms, control, rule, pool, members)
         control.cursor = 0
         if control.active == 1:

@@ -15,6 +15,9 @@ from bestarm.kernels.rule import CERTIFIED, MEAN, Rule
 from bestarm.kernels.samples import RAW, WINDOW, recount_calm, with_rooms
 from bestarm.kernels.state import State, first_rank, second_rank
 
+_MANY = 64  # arms
+_DEALT = 16  # rounds at a time
+
 
 @allocating_kernel
 def explore(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, max_pulls: int) -> State:
@@ -47,9 +50,26 @@ def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int
     base = arms[0].start[1]
     stride = arms[1].start[1] - base  # all arms have the same rooms
     t = 0
-    for turn in range(rounds):
-        place = base + turn
+    if arms.size <= _MANY:
+        for turn in range(rounds):
+            place = base + turn
+            for index in range(arms.size):
+                pool[place] = pull(laws, rng, index, turn, t)
+                place += stride
+                t += 1
+        return
+    # Many arms are more places than the nearest cache has lines: draw a few rounds side by side, then deal them out.
+    deck = state.samples.used[0]
+    for begin in range(0, rounds, _DEALT):
+        end = min(begin + _DEALT, rounds)
+        place = deck
+        for turn in range(begin, end):
+            for index in range(arms.size):
+                pool[place] = pull(laws, rng, index, turn, t)
+                place += 1
+                t += 1
         for index in range(arms.size):
-            pool[place] = pull(laws, rng, index, turn, t)
-            place += stride
-            t += 1
+            place = deck + index
+            for turn in range(begin, end):
+                pool[base + stride * index + turn] = pool[place]
+                place += arms.size

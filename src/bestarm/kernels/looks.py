@@ -1,8 +1,8 @@
 """When the certified method looks at the rewards of an arm, and all that depends on their number alone.
 
 Its intervals hold at all times at once, so it is free to choose when to compute them: often where a decision is near,
-seldom where it is far (`next_look`). Count bound and radii of a look come from a table that is filled on the way, shared
-by all arms and all trials. Section numbers are those of docs/explanation/certified.md.
+seldom where it is far (`next_look`). Count bound and radii of a look come from a table that is filled on the way,
+shared by all arms and all trials. Section numbers are those of docs/explanation/certified.md.
 """
 
 from __future__ import annotations

@@ -31,11 +31,9 @@ from bestarm.kernels.piles import (
     push_reserve,
 )
 from bestarm.kernels.samples import DIVIDED, FEW, FIRST_RESERVE, RAW, WAITING, WINDOW, Pool, Record, pile_size
-from bestarm.kernels.selection import select_last
-from bestarm.kernels.sums import add, dwarfs
+from bestarm.kernels.sums import add, dwarfs, range_sum
 
 REACH = 16  # rewards on either side of its cut when a window is set up
-SAMPLE = 2 * WINDOW  # rewards that suggest where to divide the others
 MARGIN = 2  # rewards on either side of its cut at the least, while the pile there has any
 
 BELOW = constant(0)
@@ -49,30 +47,11 @@ HIGH_PILE = constant(2)
 
 
 @kernel
-def _range_sum(pool: Pool, begin: int, end: int) -> tuple[float, float]:
-    # Four sums side by side, as each waits for its last addition.
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    a_rest, b_rest, c_rest, d_rest = 0.0, 0.0, 0.0, 0.0
-    place = begin
-    while place + 3 < end:
-        a, a_rest = add(a, a_rest, pool[place])
-        b, b_rest = add(b, b_rest, pool[place + 1])
-        c, c_rest = add(c, c_rest, pool[place + 2])
-        d, d_rest = add(d, d_rest, pool[place + 3])
-        place += 4
-    while place < end:
-        a, a_rest = add(a, a_rest, pool[place])
-        place += 1
-    a, a_rest = add(a, a_rest + b_rest + c_rest + d_rest, b)
-    a, a_rest = add(a, a_rest, c)
-    return add(a, a_rest, d)
-
-
-@kernel
-def _resum(arm: Record, pool: Pool, w: int) -> None:
+def resum(arm: Record, pool: Pool, w: int) -> None:
+    """Add up both halves of a window afresh."""
     middle = arm.window[w] + arm.cut[w]
-    arm.left[w], arm.left_rest[w] = _range_sum(pool, arm.window[w], middle)
-    arm.right[w], arm.right_rest[w] = _range_sum(pool, middle, arm.window[w] + arm.width[w])
+    arm.left[w], arm.left_rest[w] = range_sum(pool, arm.window[w], middle)
+    arm.right[w], arm.right_rest[w] = range_sum(pool, middle, arm.window[w] + arm.width[w])
     arm.left_peak[w], arm.right_peak[w] = 0.0, 0.0
 
 
@@ -109,7 +88,7 @@ def _spill(arm: Record, pool: Pool, w: int) -> None:
     while arm.width[w] > arm.cut[w] + REACH:
         arm.width[w] -= 1
         push_reserve(arm, pool, reserve + ABOVE, pool[start + arm.width[w]])
-    _resum(arm, pool, w)
+    resum(arm, pool, w)
 
 
 @kernel
@@ -138,7 +117,7 @@ def _refill(arm: Record, pool: Pool, w: int, direction: int) -> bool:
         place += step
         largest = max(largest, abs(value))
     guard_sum(arm, pool, reserve, largest)
-    _resum(arm, pool, w)
+    resum(arm, pool, w)
     return True
 
 
@@ -159,8 +138,8 @@ def _borrow(arm: Record, pool: Pool, w: int) -> None:
         pool[arm.window[1]] = value
     arm.fence[1] = value
     arm.fence[2] = value
-    _resum(arm, pool, LOW_CUT)
-    _resum(arm, pool, HIGH_CUT)
+    resum(arm, pool, LOW_CUT)
+    resum(arm, pool, HIGH_CUT)
 
 
 @kernel
@@ -176,7 +155,7 @@ def _raise_cut(arm: Record, pool: Pool, w: int) -> None:
         arm.right[w], arm.right_rest[w] = add(arm.right[w], arm.right_rest[w], -value)
         arm.right_peak[w] = max(arm.right_peak[w], abs(value))
         if dwarfs(arm.right_peak[w], pool[place + 1], pool[end - 1]):
-            arm.right[w], arm.right_rest[w] = _range_sum(pool, place + 1, end)
+            arm.right[w], arm.right_rest[w] = range_sum(pool, place + 1, end)
             arm.right_peak[w] = 0.0
     arm.cut[w] += 1
 
@@ -194,7 +173,7 @@ def _lower_cut(arm: Record, pool: Pool, w: int) -> None:
         arm.left[w], arm.left_rest[w] = add(arm.left[w], arm.left_rest[w], -value)
         arm.left_peak[w] = max(arm.left_peak[w], abs(value))
         if dwarfs(arm.left_peak[w], pool[arm.window[w]], pool[place - 1]):
-            arm.left[w], arm.left_rest[w] = _range_sum(pool, arm.window[w], place)
+            arm.left[w], arm.left_rest[w] = range_sum(pool, arm.window[w], place)
             arm.left_peak[w] = 0.0
 
 
@@ -226,7 +205,7 @@ def _move_cut(arm: Record, pool: Pool, w: int, rank: int) -> None:
 
 
 @kernel
-def _move_cuts(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
+def move_cuts(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
     """Move both cuts; one on its way up goes first if it is the upper one, so that the two never pass each other."""
     upper_first = arm.below[1] + arm.cut[1] < rank_1
     for turn in range(2 if rank_1 > 0 else 1):
@@ -295,164 +274,6 @@ def insert_raw(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) 
     arm.cut[1] = rank_1
 
 
-@kernel
-def _sort_into(arm: Record, pool: Pool, w: int, first: int, width: int) -> None:
-    """Copy rewards of the pool to an empty window, in order."""
-    for place in range(first, first + width):
-        value = pool[place]
-        hole = arm.window[w] + place - first
-        while hole > arm.window[w] and pool[hole - 1] > value:
-            pool[hole] = pool[hole - 1]
-            hole -= 1
-        pool[hole] = value
-    arm.width[w] = width
-
-
-@kernel
-def _take_last(arm: Record, pool: Pool, pile: int, w: int, beyond: int, width: int, sign: float) -> None:
-    """Move the rewards of pile 1 largest in `sign * value` away: `beyond` to a pile, and the next ones to a window."""
-    taken = beyond + width
-    select_last(pool, arm.start[1], arm.held[1], taken, sign)
-    arm.held[1] -= taken
-    _take_near(arm, pool, pile, w, arm.start[1] + arm.held[1], beyond, width, sign)
-
-
-@kernel
-def _take_near(arm: Record, pool: Pool, pile: int, w: int, first: int, beyond: int, width: int, sign: float) -> None:
-    """Move rewards at a place of the pool: the `beyond` largest in `sign * value` to a pile, the others to a window."""
-    size = beyond + width
-    select_last(pool, first, size, beyond, sign)
-    _sort_into(arm, pool, w, first, width)
-    for place in range(first + width, first + size):
-        append_to_bulk(arm, pool, pile, pool[place])
-
-
-@kernel
-def _sampled_bounds(arm: Record, pool: Pool, outer: int, inner: int, sign: float) -> tuple[float, float]:
-    """Return two values, as `sign * value`, such that most likely `outer` rewards are beyond both and `inner` within.
-
-    They come from a sample, every so-manieth raw reward, that is put into the windows: these are empty and lie side by
-    side. The slack is 2.5 standard deviations of a rank in the sample, and one for rounding.
-    """
-    start = arm.window[0]
-    step = arm.count // SAMPLE
-    for place in range(SAMPLE):
-        pool[start + place] = pool[arm.start[1] + place * step]
-    share = SAMPLE / arm.count
-    slack = 2.5 * np.sqrt(share * inner * (1.0 - inner / arm.count)) + 1.0
-    taken = int(min(share * inner + slack, SAMPLE - 1.0))
-    select_last(pool, start, SAMPLE, taken, sign)
-    near = np.inf
-    for place in range(start + SAMPLE - taken, start + SAMPLE):
-        near = min(near, sign * pool[place])
-    further = int(max(share * outer - slack, 0.0))
-    if further == 0:
-        return near, np.inf
-    select_last(pool, start + SAMPLE - taken, taken, further, sign)
-    far = np.inf
-    for place in range(start + SAMPLE - further, start + SAMPLE):
-        far = min(far, sign * pool[place])
-    return near, far
-
-
-@kernel
-def _divide_by_sample(arm: Record, pool: Pool, begin_0: int, end_0: int, begin_1: int, end_1: int) -> bool:
-    """Divide raw rewards by bounds around both windows that a sample suggests, in passes without branches.
-
-    Few rewards lie between the bounds of a window and have to be selected from. A sample may mislead, if the rewards
-    have an order to them; then nothing is moved and False is returned.
-    """
-    count = arm.count
-    start = arm.start[1]
-    low, lowest = _sampled_bounds(arm, pool, begin_0, end_0, -1.0)
-    low, lowest = -low, -lowest
-    high, highest = np.inf, np.inf
-    if begin_1 < count:
-        high, highest = _sampled_bounds(arm, pool, count - end_1, count - begin_1, 1.0)
-    if low >= high:
-        return False
-    # What is surely in pile 1 moves up; the others go behind all, and then back to where they have been.
-    behind = start + count
-    place, kept, aside = start, start, behind
-    while place < behind and aside < start + arm.room[1]:
-        value = pool[place]
-        middle = low < value < high
-        pool[kept] = value
-        pool[aside] = value
-        kept += middle
-        aside += not middle
-        place += 1
-    below, near_0, near_1, above = 0, 0, 0, 0
-    for other in range(behind, aside):
-        below += pool[other] < lowest
-        near_0 += pool[other] <= low
-        near_1 += pool[other] >= high
-        above += pool[other] > highest
-    fits = below <= begin_0 and near_0 >= end_0 and above <= count - end_1 and near_1 >= count - begin_1
-    if place < behind or not fits:
-        for other in range(behind, aside):
-            pool[kept + other - behind] = pool[other]
-        return False
-    near_0 -= below
-    near_1 -= above
-    first_0, first_1 = kept, behind - near_1
-    to_0, to_1, to_below, to_above = first_0, first_1, arm.start[0], arm.start[2]
-    for other in range(behind, aside):
-        value = pool[other]
-        is_low = value <= low
-        is_below = value < lowest
-        is_above = value > highest
-        low_place = to_below if is_below else to_0
-        high_place = to_above if is_above else to_1
-        pool[low_place if is_low else high_place] = value
-        to_below += is_below
-        to_above += is_above
-        to_0 += is_low and not is_below
-        to_1 += not is_low and not is_above
-    arm.held[0], arm.held[1], arm.held[2] = below, kept - start, above
-    taken = end_0 - below
-    select_last(pool, first_0, near_0, taken, -1.0)
-    arm.held[1] += near_0 - taken
-    _take_near(arm, pool, LOW_PILE, LOW_CUT, first_0 + near_0 - taken, begin_0 - below, end_0 - begin_0, -1.0)
-    taken = count - begin_1 - above
-    select_last(pool, first_1, near_1, taken, 1.0)
-    for place in range(first_1, first_1 + near_1 - taken):
-        append_to_bulk(arm, pool, RAW_PILE, pool[place])
-    _take_near(arm, pool, HIGH_PILE, HIGH_CUT, first_1 + near_1 - taken, count - end_1 - above, end_1 - begin_1, 1.0)
-    return True
-
-
-@kernel
-def divide(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
-    """Divide raw rewards among windows and piles, and cut at two ranks from then on. O(n)."""
-    count = arm.count
-    kept_end = rank_1 if rank_1 > 0 else count
-    inner = min(REACH, (kept_end - rank_0) // 3)
-    begin_0 = max(0, rank_0 - REACH)
-    end_0 = rank_0 + inner
-    begin_1 = kept_end - inner
-    end_1 = min(count, kept_end + REACH)
-    if rank_1 == 0:
-        end_0 = min(count, rank_0 + REACH)
-        begin_1 = count
-    arm.divided = DIVIDED
-    arm.calm = 0  # to be counted anew
-    if count < 4 * SAMPLE or not _divide_by_sample(arm, pool, begin_0, end_0, begin_1, end_1):
-        _take_last(arm, pool, HIGH_PILE, HIGH_CUT, count - end_1, end_1 - begin_1, 1.0)
-        _take_last(arm, pool, LOW_PILE, LOW_CUT, begin_0, end_0 - begin_0, -1.0)
-    for pile in range(FIRST_RESERVE):
-        begin = arm.start[pile]
-        arm.total[pile], arm.total_rest[pile] = _range_sum(pool, begin, begin + arm.held[pile])
-    arm.cut[0], arm.below[0] = rank_0 - begin_0, begin_0
-    arm.cut[1], arm.below[1] = kept_end - begin_1, begin_1
-    for w in range(2):
-        empty = -np.inf if w == 0 else np.inf
-        arm.fence[2 * w] = pool[arm.window[w]] if arm.width[w] > 0 else empty
-        arm.fence[2 * w + 1] = pool[arm.window[w] + arm.width[w] - 1] if arm.width[w] > 0 else empty
-        _resum(arm, pool, w)
-    _move_cuts(arm, pool, rank_0, rank_1)  # where few rewards are kept, the windows are short of their margins
-
-
 @inlined_kernel
 def _put(arm: Record, pool: Pool, value: float) -> None:
     """Insert a reward into a pile or, if it is near a cut, into a window or reserve."""
@@ -497,12 +318,14 @@ def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> N
         return
     _put(arm, pool, value)
     if _off(arm, LOW_CUT, rank_0) or (rank_1 > 0 and _off(arm, HIGH_CUT, rank_1)):
-        _move_cuts(arm, pool, rank_0, rank_1)
+        move_cuts(arm, pool, rank_0, rank_1)
 
 
 @kernel
 def insert_all(arm: Record, pool: Pool, begin: int, end: int) -> None:
     """Insert rewards that lie at a place of the pool; `place_cuts` has to follow. Their `calm` is spent already."""
+    if arm.divided == DIVIDED and end - begin > 3:
+        end = _put_far(arm, pool, begin, end)
     for place in range(begin, end):
         value = pool[place]
         arm.count += 1
@@ -514,22 +337,55 @@ def insert_all(arm: Record, pool: Pool, begin: int, end: int) -> None:
             _insert_first(arm, pool, value)
 
 
+@kernel
+def _put_far(arm: Record, pool: Pool, begin: int, end: int) -> int:
+    """Insert those rewards that belong to a bulk and to nowhere else; the others move up, to where is returned.
+
+    Most belong to pile 1, as most rewards are kept; each of the two passes is free of branches.
+    """
+    low, high = arm.fence[1], arm.fence[2]
+    first = arm.start[1] + arm.held[1]
+    kept, other = first, begin
+    for place in range(begin, end):
+        value = pool[place]
+        middle = low < value < high
+        pool[kept] = value
+        pool[other] = value
+        kept += middle
+        other += not middle
+    low, high = arm.fence[0], arm.fence[3]
+    first_below, first_above = arm.start[0] + arm.held[0], arm.start[2] + arm.held[2]
+    below, above, near = first_below, first_above, begin
+    for place in range(begin, other):
+        value = pool[place]
+        is_below = value < low
+        is_above = value > high
+        outside = below if is_below else above
+        pool[outside if is_below or is_above else near] = value
+        below += is_below
+        above += is_above
+        near += not (is_below or is_above)
+    _count_in(arm, pool, LOW_PILE, first_below, below)
+    _count_in(arm, pool, RAW_PILE, first, kept)
+    _count_in(arm, pool, HIGH_PILE, first_above, above)
+    arm.below[0] += below - first_below
+    arm.below[1] += below - first_below + kept - first
+    return near
+
+
+@kernel
+def _count_in(arm: Record, pool: Pool, pile: int, begin: int, end: int) -> None:
+    """Count rewards that have been written behind the bulk of a pile."""
+    total, rest = range_sum(pool, begin, end)
+    arm.total[pile], arm.total_rest[pile] = add(arm.total[pile], arm.total_rest[pile] + rest, total)
+    arm.held[pile] += end - begin
+    arm.count += end - begin
+
+
 @inlined_kernel
 def _off(arm: Record, w: int, rank: int) -> bool:
     cut = arm.cut[w]
     return arm.below[w] + cut != rank or cut < MARGIN or arm.width[w] - cut < MARGIN
-
-
-@kernel
-def place_cuts(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
-    """Cut at other ranks without inserting anything; raw rewards are divided."""
-    if arm.divided == FEW:
-        arm.cut[0] = rank_0
-        arm.cut[1] = rank_1
-    elif arm.divided == RAW:
-        divide(arm, pool, rank_0, rank_1)
-    else:
-        _move_cuts(arm, pool, rank_0, rank_1)
 
 
 @kernel
@@ -582,7 +438,7 @@ def drop_outside(arm: Record, pool: Pool, low: float, high: float) -> None:
 def kept_sum(arm: Record, pool: Pool) -> float:
     """Return the sum of the rewards between the two cuts last set. O(1)."""
     if arm.divided == FEW:
-        total, rest = _range_sum(pool, arm.window[0] + arm.cut[0], arm.window[0] + arm.cut[1])
+        total, rest = range_sum(pool, arm.window[0] + arm.cut[0], arm.window[0] + arm.cut[1])
     else:
         total, rest = add(arm.total[1], arm.total_rest[1] + arm.right_rest[0] + arm.left_rest[1], arm.right[0])
         total, rest = add(total, rest, arm.left[1])
@@ -599,7 +455,7 @@ def kept_mean(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> float:
 def lower_tail_sum(arm: Record, pool: Pool) -> float:
     """Return the sum of the rewards below the first cut. O(1)."""
     if arm.divided == FEW:
-        total, rest = _range_sum(pool, arm.window[0], arm.window[0] + arm.cut[0])
+        total, rest = range_sum(pool, arm.window[0], arm.window[0] + arm.cut[0])
     else:
         total, rest = add(arm.total[0], arm.total_rest[0] + arm.left_rest[0], arm.left[0])
     return total + rest
@@ -609,7 +465,7 @@ def lower_tail_sum(arm: Record, pool: Pool) -> float:
 def upper_tail_sum(arm: Record, pool: Pool) -> float:
     """Return the sum of the rewards above the second cut. O(1)."""
     if arm.divided == FEW:
-        total, rest = _range_sum(pool, arm.window[0] + arm.cut[1], arm.window[0] + arm.count)
+        total, rest = range_sum(pool, arm.window[0] + arm.cut[1], arm.window[0] + arm.count)
     else:
         total, rest = add(arm.total[2], arm.total_rest[2] + arm.right_rest[1], arm.right[1])
     return total + rest

@@ -20,8 +20,8 @@ FEW = 0
 DIVIDED = 1
 RAW = 2
 
-# The stores of an arm: the bulks of piles 0, 1 and 2, then the reserves below and above window 0 and window 1, and the
-# rewards that the certified method has not looked at yet.
+# The stores of an arm: the bulks of piles 0, 1 and 2, then the reserves below and above window 0 and window 1, and
+# rewards that nobody has asked about yet.
 FIRST_RESERVE = 3
 WAITING = 7
 STORES = 8
@@ -29,6 +29,7 @@ STORES = 8
 # The certified method looks at the rewards of an arm before they are an eighth more (looks.py), and so many are waiting
 # at most. As long as an arm's rewards are few, they wait in its second window.
 LONGEST_WAIT = 2048
+SHORT_WAIT = 32  # of the other methods: inserted at the latest when so many are waiting
 MOST_WAITING_OF_FEW = 8
 
 arm_dtype = np.dtype(
@@ -63,6 +64,8 @@ arm_dtype = np.dtype(
         ("room", "i8", (STORES,)),
         ("batch", "i8", (STORES,)),  # of a reserve: how many rewards it was last filled with
         ("filled", "i8", (STORES,)),  # and at which count of the arm
+        ("guess", "f8", (4,)),  # bounds around window 0 and window 1 when rewards are divided
+        ("guessed", "i8"),  # for how many rewards
         # The rest is the certified method's.
         ("certified", "i8"),  # 1: stored rewards may have to be gathered in the bulk of pile 1 again
         ("ready", "i8"),  # 1: the interval below has been computed
@@ -135,22 +138,24 @@ def _load(arm: Record, pile: int) -> int:
 
 
 @inlined_kernel
-def _crowd(told: int) -> int:
+def _crowd(arm: Record) -> int:
     """Return how many rewards of an arm may be waiting, at most: see `looks.next_look`, and 1/7 is more than needed."""
-    return min(told // 7, LONGEST_WAIT) + (told >> 7) + 2
+    if arm.certified == 0:
+        return SHORT_WAIT
+    return min(arm.told // 7, LONGEST_WAIT) + (arm.told >> 7) + 2
 
 
 @kernel
 def _wanted(arm: Record, store: int) -> int:
     if store == WAITING:
-        return 2 * _crowd(arm.told) + WINDOW if arm.certified == 1 else 0
+        return 2 * _crowd(arm) + WINDOW if arm.certified == 1 else SHORT_WAIT
     # Half as much again as it holds, and space for what a spill or a first batch brings. A bulk may have to hold its
     # whole pile; a reserve that is full gives to its bulk, so it asks only for the sake of its next batch.
     if store >= FIRST_RESERVE:
         load = max(arm.held[store], arm.batch[store])
         return load + (load >> 1) + 3 * WINDOW
     load = _load(arm, store)
-    return load + (load >> 1) + 3 * WINDOW + (4 * _crowd(arm.told) if arm.certified == 1 else 0)
+    return load + (load >> 1) + 3 * WINDOW + 4 * _crowd(arm)
 
 
 @kernel
@@ -159,7 +164,7 @@ def _short(arm: Record, store: int) -> bool:
     if store < FIRST_RESERVE:
         return _calm(arm, store) < 1
     if store == WAITING:
-        return arm.certified == 1 and _patience(arm) < 1
+        return _patience(arm) < 1 if arm.certified == 1 else arm.room[WAITING] < SHORT_WAIT
     return arm.batch[store] + 2 * WINDOW > arm.room[store]
 
 
@@ -237,7 +242,7 @@ def _moved(samples: Samples, asking: int) -> Samples:
         if arm.divided != FEW or index == asking:
             for store in range(STORES):
                 total += _wanted(arm, store)
-    pool = np.empty(windows + total + (total >> 2), np.float64)
+    pool = np.empty(windows + 2 * total, np.float64)  # memory that is not written to costs nothing
     pool[:windows] = samples.pool[:windows]
     samples.used[0] = windows
     for index in range(samples.arms.size):
@@ -256,7 +261,7 @@ def with_rooms(samples: Samples) -> Samples:
         for store in range(STORES):
             total += _wanted(samples.arms[index], store)
     if total > samples.pool.size:
-        samples = Samples(samples.arms, np.empty(total, np.float64), samples.used)
+        samples = Samples(samples.arms, np.empty(2 * total, np.float64), samples.used)
     for index in range(samples.arms.size):
         for store in range(STORES):
             _relocate(samples.arms[index], samples.pool, samples.pool, samples.used, store)

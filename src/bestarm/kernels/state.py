@@ -8,14 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import allocating_kernel, constant, inlined_kernel, kernel
+from bestarm.kernels.division import divide, place_cuts
 from bestarm.kernels.looks import Looks, new_looks
-from bestarm.kernels.order_statistics import divide, insert, insert_raw, kept_mean, make_raw, order_statistic
-from bestarm.kernels.piles import add_to_pile
+from bestarm.kernels.order_statistics import insert, insert_all, insert_raw, kept_mean, make_raw, order_statistic
+from bestarm.kernels.piles import add_to_pile, append_to_bulk
 from bestarm.kernels.rule import CERTIFIED, ELIMINATION, MEAN, MEDIAN, Rule
 from bestarm.kernels.samples import (
+    DIVIDED,
     FEW,
     MOST_WAITING_OF_FEW,
     RAW,
+    SHORT_WAIT,
     WAITING,
     Pool,
     Record,
@@ -44,6 +47,7 @@ control_dtype = np.dtype(
         ("rounds", "i8"),  # elimination: rounds completed
         ("behind", "i8"),  # elimination: active arms that the current round has yet to pull
         ("active", "i8"),
+        ("quiet", "i8"),  # elimination: no arm can be eliminated up to this round
         ("cursor", "i8"),  # elimination: where in the list of members to look for the next arm of the round
         ("ahead", "i8"),  # gap family: the challengers' keys hold up to this t
         ("ahead_root", "f8"),  # and are upper ends with this root of the logarithm
@@ -88,11 +92,19 @@ def new_state(arms: int, rule: Rule) -> State:
 
 @kernel
 def renew(state: State, blank: State) -> None:
-    """Make a state what a new one is: `blank`, of the same arms and rule. Its pool stays as large as it was."""
+    """Make a state what a new one is: `blank`, of the same arms and rule.
+
+    Its pool stays as large as it was, and arms keep their guess of where to divide.
+    """
     state.control[0] = blank.control[0]
     state.samples.used[0] = blank.samples.used[0]
     for index in range(state.samples.arms.size):
+        arm = state.samples.arms[index]
+        guessed = arm.guessed
+        lowest, low, high, highest = arm.guess[0], arm.guess[1], arm.guess[2], arm.guess[3]
         state.samples.arms[index] = blank.samples.arms[index]
+        arm.guessed = guessed
+        arm.guess[0], arm.guess[1], arm.guess[2], arm.guess[3] = lowest, low, high, highest
         state.members[index] = index
     for row in range(state.trees.shape[0]):
         for node in range(state.trees.shape[1]):
@@ -147,20 +159,32 @@ def make_room(state: State, rule: Rule, index: int) -> State:
 @inlined_kernel
 def record(arm: Record, control: Record, rule: Record, pool: Pool, reward: float) -> None:
     """Count a reward and keep it, without deciding anything."""
-    count = arm.count + 1
     arm.told += 1
     if rule.estimator == MEAN:
-        arm.count = count
+        arm.count += 1
         add_to_pile(arm, MEAN_PILE, reward)
+    elif arm.divided == DIVIDED:
+        if arm.held[WAITING] == SHORT_WAIT:
+            _insert_waiting(arm, rule, pool)
+        append_to_bulk(arm, pool, WAITING, reward)
+        arm.calm -= 1
     elif arm.divided == RAW:
-        insert_raw(arm, pool, reward, first_rank(rule, count), second_rank(rule, count))
+        insert_raw(arm, pool, reward, first_rank(rule, arm.told), second_rank(rule, arm.told))
     else:
-        insert(arm, pool, reward, first_rank(rule, count), second_rank(rule, count))
+        insert(arm, pool, reward, first_rank(rule, arm.told), second_rank(rule, arm.told))
     arm.stale = 1
     control.t += 1
     if arm.pending > 0:
         arm.pending -= 1
         control.pending -= 1
+
+
+@kernel
+def _insert_waiting(arm: Record, rule: Record, pool: Pool) -> None:
+    """Insert the rewards that nobody has asked about yet."""
+    insert_all(arm, pool, arm.start[WAITING], arm.start[WAITING] + arm.held[WAITING])
+    arm.held[WAITING] = 0
+    place_cuts(arm, pool, first_rank(rule, arm.count), second_rank(rule, arm.count))
 
 
 @inlined_kernel
@@ -173,6 +197,8 @@ def estimate(arm: Record, rule: Record, pool: Pool) -> float:
 
 @kernel
 def _renew_estimate(arm: Record, rule: Record, pool: Pool) -> None:
+    if arm.held[WAITING] > 0:
+        _insert_waiting(arm, rule, pool)
     count = arm.count
     arm.stale = 0
     arm.shrink = np.sqrt(2.0 / count)

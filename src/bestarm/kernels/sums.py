@@ -7,7 +7,10 @@ sum then adds it up afresh.
 
 from __future__ import annotations
 
-from bestarm.kernels.compile import inlined_kernel
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.kernels.compile import inlined_kernel, kernel
 
 # Rewards that have left a sum of n others, each up to 2^30 times larger than what remains, leave 106 - 30 - log2(n)
 # good bits: more than a double has, up to n = 2^23.
@@ -30,3 +33,24 @@ def add(high: float, low: float, value: float) -> tuple[float, float]:
 def dwarfs(peak: float, one: float, other: float) -> bool:
     """Tell whether having removed a value as large as `peak` from a sum that keeps both others loses digits of it."""
     return peak > _DWARFING * max(abs(one), abs(other))
+
+
+@kernel
+def range_sum(pool: NDArray[np.float64], begin: int, end: int) -> tuple[float, float]:
+    """Return the sum of a range as a pair."""
+    # Four sums side by side, as each waits for its last addition.
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    a_rest, b_rest, c_rest, d_rest = 0.0, 0.0, 0.0, 0.0
+    place = begin
+    while place + 3 < end:
+        a, a_rest = add(a, a_rest, pool[place])
+        b, b_rest = add(b, b_rest, pool[place + 1])
+        c, c_rest = add(c, c_rest, pool[place + 2])
+        d, d_rest = add(d, d_rest, pool[place + 3])
+        place += 4
+    while place < end:
+        a, a_rest = add(a, a_rest, pool[place])
+        place += 1
+    a, a_rest = add(a, a_rest + b_rest + c_rest + d_rest, b)
+    a, a_rest = add(a, a_rest, c)
+    return add(a, a_rest, d)
