@@ -1,8 +1,8 @@
 """The oracle of the method "certified" in its slowest and most literal form, importing nothing from the package.
 
 "Step 2" is a step of what happens at a look at the n rewards of an arm: 1. count bound, 2. radius of a single clean
-reward, 3. filter, 4. refresh of the interval. Each refresh sorts all stored rewards of its arm again and adds them up with
-`math.fsum`. `max` and `min` return the first of equal candidates: ties go to the lowest arm index.
+reward, 3. filter, 4. refresh of the interval. Each refresh sorts all stored rewards of its arm again and adds them up
+with `math.fsum`. `max` and `min` return the first of equal candidates: ties go to the lowest arm index.
 
 Why an interval holds for all n at once with probability 1 - delta/K: the union of three events. d1 (step 1): at most
 chat(n) of the first n rewards are contaminated. d2 (step 4): the clean mean, or under malice the mean of all n rewards

@@ -12,11 +12,11 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
-from bestarm.kernels import heaps, order_statistics, piles, samples, selection, sums
+from bestarm.kernels import division, heaps, order_statistics, piles, samples, selection, sums
 from bestarm.kernels.compile import allocating_kernel, kernel
+from bestarm.kernels.division import divide
 from bestarm.kernels.order_statistics import (
     MARGIN,
-    divide,
     drop_outside,
     insert,
     insert_raw,
@@ -163,7 +163,7 @@ class _Records(list[SimpleNamespace]):
 
 def _plain_kernels(select_last: Callable[[Callable[..., None]], Callable[..., None]]) -> dict[str, Callable[..., Any]]:
     """Return the kernels as the Python functions they were before they were compiled, calling each other."""
-    modules = [sums, heaps, selection, samples, piles, order_statistics]
+    modules = [sums, heaps, selection, samples, piles, order_statistics, division]
     spaces = {module.__name__: dict(vars(module)) for module in modules}
     found: dict[str, Callable[..., Any]] = {}
     for space in spaces.values():

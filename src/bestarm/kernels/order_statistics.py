@@ -478,7 +478,7 @@ def order_statistic(arm: Record, pool: Pool, rank: int) -> float:
     The MARGIN rewards on either side of each cut always lie in a window.
     """
     if arm.divided == FEW:
-        return pool[arm.window[0] + rank]
+        return pool[arm.window[0] + rank] if 0 <= rank < arm.count else np.nan
     for w in range(2):
         place = rank - arm.below[w]
         if 0 <= place < arm.width[w]:
