@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from benchmarks.peer_scripts.bestarm_itself import bandit
 from bestarm import Bandit, identify
-from bestarm.simulation.simulate import trial_seeds
+from bestarm.simulation import trial_seeds
 
 SCRIPTS = Path(__file__).parent / "peer_scripts"
 MEANS = [2.5, 2.3, 2.0, 0.6]

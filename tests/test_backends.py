@@ -237,7 +237,7 @@ def spec_of(bandit: ba.Bandit) -> Spec:
     problem = pose(len(bandit.arms), delta=0.1, epsilon=0.1, sigma=1.0)
     entry = get_method("mean-se")
     rule = entry.rule(problem, entry.complete(problem, {}))
-    return Spec(problem, rule, False, bandit.laws(), None, NO_CAP, next_seeds(5))
+    return Spec(problem, rule, bandit.laws(), None, NO_CAP, next_seeds(5))
 
 
 @pytest.mark.parametrize("where", [{"workers": 1}, {"workers": 2}, {"workers": 2, "backend": "loky"}])

@@ -10,7 +10,7 @@ from benchmarks.peers import PROBLEM, SHORT, Peer, Race, elimination, nanosecond
 from scipy.stats import trim_mean
 
 import bestarm as ba
-from bestarm.simulation.simulate import trial_seeds
+from bestarm.simulation import trial_seeds
 
 PEER = Peer("theirs", "ours", "pull", (), "", {}, {})
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bestarm.checks import checked
 from bestarm.kernels.certified import TOO_MANY
-from bestarm.kernels.methods import tell
+from bestarm.kernels.methods import conclude, tell
 from bestarm.kernels.state import State, make_room, new_state
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Label, Problem
@@ -62,6 +62,7 @@ def fold(problem: Problem, options: Mapping[str, Any], log: Log) -> State:
         place, _ = tell(state, rule, indices, values, place)
         if place < indices.size:
             state = make_room(state, rule, indices[place])
+    conclude(state, rule)
     return state
 
 

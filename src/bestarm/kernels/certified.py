@@ -141,6 +141,14 @@ def _look(arm: Record, rule: Record, pool: Pool, looks: Looks) -> None:
 
 
 @kernel
+def look_at_all(arms: Arms, rule: Record, pool: Pool, looks: Looks) -> None:
+    """Look at the rewards of all arms that have not been looked at yet, whether it is due or not."""
+    for index in range(arms.size):
+        if arms[index].held[WAITING] > 0:
+            _look(arms[index], rule, pool, looks)
+
+
+@kernel
 def _renew(arm: Record, rule: Record, pool: Pool, look: Record) -> bool:
     """Renew the interval of an arm from what is stored (section 4); False if no mean fits it any more."""
     stored = arm.count

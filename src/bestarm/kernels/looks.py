@@ -76,18 +76,25 @@ def _number(row: int) -> int:
 
 
 @kernel
+def _fill(looks: Looks, rule: Record, row: int, n: int, before: Record) -> None:
+    look = looks.rows[row]
+    look.n = n
+    look.contaminated = count_bound(rule, n, max(before.n, 1), before.contaminated)
+    look.reach = clean_radius(rule, n)
+    look.spread, look.margin = margins(rule, n, look.contaminated)
+
+
+@kernel
 def look_at(looks: Looks, rule: Record, n: int) -> Record:
-    """Return the row for a number of rewards that `next_look` has given."""
+    """Return what is known of n rewards; numbers that `next_look` does not give have no row but the very last."""
     wanted = _row(n)
     while looks.filled[0] <= wanted:
         row = looks.filled[0]
-        look = looks.rows[row]
-        look.n = _number(row)
-        before = looks.rows[max(row - 1, 0)]
-        look.contaminated = count_bound(rule, look.n, max(before.n, 1), before.contaminated)
-        look.reach = clean_radius(rule, look.n)
-        look.spread, look.margin = margins(rule, look.n, look.contaminated)
+        _fill(looks, rule, row, _number(row), looks.rows[max(row - 1, 0)])
         looks.filled[0] += 1
+    if looks.rows[wanted].n != n:
+        _fill(looks, rule, looks.rows.size - 1, n, looks.rows[wanted - 1])
+        wanted = looks.rows.size - 1
     return looks.rows[wanted]
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bestarm.kernels.certified import choose as choose_certified
 from bestarm.kernels.certified import choose_ahead as choose_certified_ahead
+from bestarm.kernels.certified import look_at_all
 from bestarm.kernels.certified import observe as observe_certified
 from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.elimination import choose as choose_elimination
@@ -101,6 +102,12 @@ def tell(
         if not was_done and control.done > 0:
             return place + 1, True
     return indices.size, False
+
+
+@kernel
+def conclude(state: State, rule: Rule) -> None:
+    """Bring the intervals of the certified method up to the last reward."""
+    look_at_all(state.samples.arms, rule[0], state.samples.pool, state.looks)
 
 
 @kernel

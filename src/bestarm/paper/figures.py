@@ -108,7 +108,7 @@ def save_figures(
     points: pd.DataFrame,
     experiments: Sequence[Experiment],
     folder: Path,
-    advance: Callable[[], None] = lambda: None,
+    advance: Callable[[], object] = lambda: None,
 ) -> dict[str, tuple[str, str]]:
     """Write every figure as PNG and as SVG; return by name its SVG, wide and tall; tell of each that is done."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -66,7 +66,7 @@ def run_experiments(
     seed: int = 7,
     workers: int = 1,
     resume: bool = False,
-    progress: bool | Callable[[int], None] = False,
+    progress: bool | Callable[[int], object] = False,
 ) -> Run:
     """Simulate experiments of the paper; every finished point is stored under `out`.
 
