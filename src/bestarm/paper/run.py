@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import pandas as pd
 from scipy.stats import binomtest
@@ -21,10 +21,27 @@ from bestarm.errors import InputError
 from bestarm.paper.experiments import EXPERIMENTS, MAX_PULLS, Curve, Experiment, Point
 from bestarm.paper.numbers import grid_numbers
 from bestarm.simulation import Trials, progress_bar, simulate
+from bestarm.simulation.progress import Progress
 
 SETTINGS = "settings.json"
 POINTS = "points"
 PLACE = ("experiment", "method", "variant", "delta", "epsilon")
+
+
+T = TypeVar("T")
+
+
+class Stored(Protocol):
+    """What a file is named by: a simulation, with all settings that make it different from others."""
+
+    @property
+    def method(self) -> str: ...  # noqa: D102
+    @property
+    def delta(self) -> float: ...  # noqa: D102
+    @property
+    def epsilon(self) -> float: ...  # noqa: D102
+    @property
+    def settings(self) -> dict[str, Any]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -66,7 +83,7 @@ def run_experiments(
     seed: int = 7,
     workers: int = 1,
     resume: bool = False,
-    progress: bool | Callable[[int], object] = False,
+    progress: Progress = False,
 ) -> Run:
     """Simulate experiments of the paper; every finished point is stored under `out`.
 
@@ -84,27 +101,31 @@ def run_experiments(
         Show a bar on stderr, if that is a terminal; or a function that is told, after each point, its number of trials.
     """
     chosen = chosen_experiments(names)
-    count, _ = (int(value) for value in checked(trials=trials, workers=workers))
-    if not isinstance(checked_seed(seed), int):
-        raise InputError(
-            "seed", "be a whole number >= 0", seed, "the report names it, so that others can repeat the run"
-        )
-    store = _Store(
-        Path(out), {"trials": count, "seed": int(seed), "max_pulls": MAX_PULLS, "bestarm": version("bestarm")}
-    )
+    count = checked_run(trials, seed, workers)
+    store = Store.of(out, count, seed)
     store.open(resume)
     points = distinct_points(chosen)
     outcomes: dict[Point, Trials] = {}
     with progress_bar("trials", sum(point.trials(count) for point in points), progress is True) as bar:
         advance = progress if callable(progress) else bar
         for point in points:
-            found = store.load(point)
+            found = store.load(point, Trials.load)
             if found is None:
                 found = _simulate(point, point.trials(count), seed, workers)
-                store.save(point, found)
+                store.save(point, found.save)
             outcomes[point] = found
             advance(len(found))
     return Run(chosen, count, int(seed), outcomes)
+
+
+def checked_run(trials: int, seed: int, workers: int) -> int:
+    """Return the number of trials, if it, the seed and the number of workers make sense."""
+    count, _ = (int(value) for value in checked(trials=trials, workers=workers))
+    if not isinstance(checked_seed(seed), int):
+        raise InputError(
+            "seed", "be a whole number >= 0", seed, "the report names it, so that others can repeat the run"
+        )
+    return count
 
 
 def chosen_experiments(names: Sequence[str]) -> tuple[Experiment, ...]:
@@ -143,13 +164,20 @@ def _simulate(point: Point, trials: int, seed: int, workers: int) -> Trials:
 
 
 @dataclass(frozen=True)
-class _Store:
+class Store:
     """Finished points as Parquet files, and the settings that they have in common."""
 
     folder: Path
     settings: dict[str, Any]
 
+    @classmethod
+    def of(cls, out: str | Path, trials: int, seed: int) -> Store:
+        """Return the store of a run in a folder."""
+        settings = {"trials": trials, "seed": int(seed), "max_pulls": MAX_PULLS, "bestarm": version("bestarm")}
+        return cls(Path(out), settings)
+
     def open(self, resume: bool) -> None:
+        """Make the folder ready: empty of points, or with those of a run with equal settings."""
         path = self.folder / SETTINGS
         points = self.folder / POINTS
         if resume:
@@ -178,24 +206,27 @@ class _Store:
                 "repeat its settings, or begin anew without --resume",
             )
 
-    def path(self, point: Point) -> Path:
+    def path(self, point: Stored) -> Path:
+        """Return the file of a point, whether it is there or not."""
         key = hashlib.sha256(json.dumps(point.settings, sort_keys=True).encode()).hexdigest()[:12]
         return self.folder / POINTS / f"{point.method}-delta{point.delta:g}-epsilon{point.epsilon:g}-{key}.parquet"
 
-    def load(self, point: Point) -> Trials | None:
+    def load(self, point: Stored, read: Callable[[Path], T]) -> T | None:
+        """Read a finished point; None if there is none."""
         path = self.path(point)
         if not path.exists():
             return None
         import pyarrow as pa
 
         try:
-            return Trials.load(path)
+            return read(path)
         except (pa.ArrowException, KeyError, OSError, ValueError):
             reason = "delete it, and it will be simulated again"
             raise InputError("out", "hold readable points", f"{POINTS}/{path.name}", reason) from None
 
-    def save(self, point: Point, trials: Trials) -> None:
-        _write_whole(self.path(point), trials.save)
+    def save(self, point: Stored, write: Callable[[Path], Any]) -> None:
+        """Keep a finished point."""
+        _write_whole(self.path(point), write)
 
 
 def _write_whole(path: Path, write: Callable[[Path], Any]) -> None:

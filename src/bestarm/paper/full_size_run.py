@@ -1,0 +1,243 @@
+"""Simulate the full-size experiments, keep the trials of each as soon as they are finished, make tables."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bestarm.checks import checked
+from bestarm.paper.full_size import Attack, Entrant, FullSize
+from bestarm.paper.run import Store, checked_run
+from bestarm.simulation import progress_bar, simulate
+
+# What a trial came to, and the same in words. An arm that the adversary wants named is the target.
+OUTCOMES = {
+    "best": "named the best",
+    "target": "crowned the rigged",
+    "other": "named a wrong one",
+    "no_winner": "named none",
+    "capped": "at the cap",
+}
+SHOWN = ("experiment", "attack", "method", "trials", "verdict", "mean_pulls", "named")  # in a terminal
+
+
+@dataclass(frozen=True, eq=False)
+class FullPoint:
+    """One simulation: a method under one attack."""
+
+    experiment: FullSize
+    attack: Attack
+    entrant: Entrant
+    max_pulls: int
+
+    @property
+    def method(self) -> str:
+        """Name of the method in the catalogue."""
+        return self.entrant.method
+
+    @property
+    def delta(self) -> float:
+        """Accepted probability of an error."""
+        return self.experiment.delta
+
+    @property
+    def epsilon(self) -> float:
+        """Share of contaminated rewards."""
+        return self.experiment.epsilon
+
+    def trials(self, asked: int) -> int:
+        """Return how many trials are run if this many are asked for."""
+        return math.ceil(self.experiment.share * self.entrant.share * asked)
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Return what makes this simulation different from others, in plain values."""
+        laws = hashlib.sha256()
+        for table in self.attack.bandit.laws():
+            laws.update(np.asarray(table).tobytes())
+        return {
+            "experiment": self.experiment.name,
+            "laws": laws.hexdigest(),
+            "method": self.method,
+            "options": dict(self.entrant.options),
+            "delta": self.delta,
+            "epsilon": self.epsilon,
+            "told": {name: repr(value) for name, value in self.experiment.told.items()},
+            "max_pulls": self.max_pulls,
+            "share": self.experiment.share * self.entrant.share,
+        }
+
+
+@dataclass(frozen=True)
+class FullRun:
+    """Finished full-size experiments, and the trials of each simulation: a row a trial, with the seconds of all."""
+
+    experiments: tuple[FullSize, ...]
+    trials: int
+    seed: int
+    outcomes: Mapping[FullPoint, pd.DataFrame]
+
+
+def run_full_size(
+    experiments: Sequence[FullSize],
+    *,
+    out: str | Path,
+    trials: int = 1000,
+    seed: int = 7,
+    workers: int = 1,
+    resume: bool = False,
+    progress: bool = False,
+    max_pulls: int | None = None,
+) -> FullRun:
+    """Simulate full-size experiments; every finished simulation is stored under `out`.
+
+    Parameters
+    ----------
+    experiments : sequence of FullSize
+        As `full_size_experiments` makes them, with the same seed.
+    out, trials, seed, workers, resume
+        As for `run_experiments`. An experiment runs its share of the trials only: with 1000, 20 or fewer.
+    progress : bool
+        Show a bar on stderr, if that is a terminal.
+    max_pulls : int >= 1, optional
+        Cap on the pulls of a trial where it is lower than the experiment's.
+    """
+    count = checked_run(trials, seed, workers)
+    limit = math.inf if max_pulls is None else checked(max_pulls=max_pulls)[0]
+    points = []
+    for experiment in experiments:
+        for attack in experiment.attacks:
+            for entrant in experiment.entrants:
+                cap = int(min(entrant.max_pulls or experiment.max_pulls, limit))
+                points.append(FullPoint(experiment, attack, entrant, cap))
+    store = Store.of(out, count, seed)
+    store.open(resume)
+    outcomes = {}
+    with progress_bar("simulations at full size", len(points), progress) as advance:
+        for point in points:
+            found = store.load(point, pd.read_parquet)
+            if found is None:
+                found = _simulate(point, point.trials(count), seed, workers)
+                store.save(point, found.to_parquet)
+            outcomes[point] = found
+            advance(1)
+    return FullRun(tuple(experiments), count, int(seed), outcomes)
+
+
+def _simulate(point: FullPoint, trials: int, seed: int, workers: int) -> pd.DataFrame:
+    begin = time.perf_counter()
+    found = simulate(
+        point.attack.bandit,
+        point.method,
+        delta=point.delta,
+        trials=trials,
+        seed=seed,  # the same for all, so that the methods are paired
+        max_pulls=point.max_pulls,
+        workers=workers,
+        chunk=1,
+        **point.experiment.told,
+        **dict(point.entrant.options),
+    )
+    seconds = time.perf_counter() - begin
+    # Not Trials.save: it has a column an arm, which are thousands here.
+    columns = {"pulls": found.pulls, "answer": found.answers, "correct": found.correct, "status": found.statuses}
+    return pd.DataFrame({"trial": np.arange(trials), **columns, "seconds": seconds})
+
+
+# ------------------------------------------------------------------------------------------------------------ tables
+
+
+def full_size_table(run: FullRun) -> pd.DataFrame:
+    """Return a row a simulation: experiment, attack, method, what its trials came to, pulls, arms named, verdict.
+
+    The columns best, target, other, no_winner and capped count trials and add up to `trials`: those that named the best
+    arm, the one that the adversary wants named, a wrong one else, none, and those that reached the cap, whose pulls
+    make the mean too small.
+    """
+    rows = []
+    for point, frame in run.outcomes.items():
+        counts = count_outcomes(frame, point.attack.target)
+        spread = float(frame["pulls"].std(ddof=1)) if len(frame) > 1 else math.nan
+        rows.append(
+            {
+                "experiment": point.experiment.name,
+                "attack": point.attack.name,
+                "method": point.entrant.label,
+                "arms": len(point.experiment.labels),
+                "delta": point.delta,
+                "epsilon": point.epsilon,
+                "max_pulls": point.max_pulls,
+                "trials": len(frame),
+                **counts,
+                "verdict": verdict(counts),
+                "mean_pulls": float(frame["pulls"].mean()),
+                "standard_error": spread / math.sqrt(len(frame)),
+                "named": _named(frame["answer"].tolist(), point.experiment.labels),
+                "seconds": float(frame["seconds"].iloc[0]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def full_size_trials(run: FullRun) -> pd.DataFrame:
+    """Return a row a trial: experiment, attack, method, trial, pulls, status, rank and label of the arm named."""
+    parts = []
+    for point, frame in run.outcomes.items():
+        labels = [point.experiment.labels[place] if place >= 0 else "" for place in frame["answer"]]
+        place = {"experiment": point.experiment.name, "attack": point.attack.name, "method": point.entrant.label}
+        ranks = (frame["answer"] + 1).where(frame["answer"] >= 0).astype("Int64")
+        parts.append(frame[["trial", "pulls", "status"]].assign(**place, rank=ranks, label=labels))
+    order = ["experiment", "attack", "method", "trial", "pulls", "status", "rank", "label"]
+    return pd.concat(parts, ignore_index=True)[order]
+
+
+def count_outcomes(frame: pd.DataFrame, target: int | None) -> dict[str, int]:
+    """Return how many trials came to each of the outcomes; the best arm is the best even if it is the target."""
+    named = frame["answer"] >= 0
+    crowned = named & ~frame["correct"] & (frame["answer"] == (-1 if target is None else target))
+    return {
+        "best": int((named & frame["correct"]).sum()),
+        "target": int(crowned.sum()),
+        "other": int((named & ~frame["correct"] & ~crowned).sum()),
+        "no_winner": int((frame["status"] == "indistinguishable").sum()),
+        "capped": int((frame["status"] == "undecided").sum()),
+    }
+
+
+def verdict(counts: Mapping[str, int]) -> str:
+    """Return outcomes in words, with numbers if they differ.
+
+    >>> verdict({"best": 4, "target": 0, "other": 0, "no_winner": 0, "capped": 0})
+    'named the best'
+    >>> verdict({"best": 0, "target": 3, "other": 0, "no_winner": 0, "capped": 1})
+    'crowned the rigged (3), at the cap (1)'
+    """
+    there = {OUTCOMES[name]: count for name, count in counts.items() if count}
+    if len(there) == 1:
+        return next(iter(there))
+    return ", ".join(f"{words} ({count})" for words, count in there.items())
+
+
+def _named(answers: Sequence[int], labels: Sequence[str]) -> str:
+    """Return ranks and labels of the two arms named most often, and how many others were named."""
+    places = Counter(place for place in answers if place >= 0).most_common()
+    parts = [f"#{place + 1} {' '.join(labels[place].split())} ({count})" for place, count in places[:2]]
+    more = [f"{len(places) - 2} others"] if len(places) > 2 else []
+    return ", ".join(parts + more) or "-"
+
+
+def write_full_size(run: FullRun, table: pd.DataFrame, out: Path) -> None:
+    """Write the rows as CSV and Parquet, and the trials as CSV."""
+    table.to_parquet(out / "full-size.parquet", index=False)
+    table.to_csv(out / "full-size.csv", index=False)
+    full_size_trials(run).to_csv(out / "full-size-trials.csv", index=False)
