@@ -159,6 +159,7 @@ def nycc_full(seed: int, contest: CaptionContest | None = None) -> FullSize:
     epsilon = 0.05
     middle, near = (contest.size - 1) // 2, lowest_lifted(contest.means, epsilon)
     chosen = [("rigged, middle", middle)] + ([] if near is None else [("rigged, near the top", near)])
+    ones = int((2 * contest.counts[:, 0] > contest.counts.sum(axis=1)).sum())
     attacks = []
     for name, place in chosen:
         words = (
@@ -190,8 +191,8 @@ def nycc_full(seed: int, contest: CaptionContest | None = None) -> FullSize:
             _reach(contest.means, epsilon),
             f"Algorithm 1 (mean-gap) keeps every arm at sqrt(t) pulls, so with {contest.size:,} arms it cannot stop "
             f"before {contest.size**2:,} pulls. Elimination has no such floor.",
-            "Recorded ratings have a median of 1 for nearly every caption. Medians tie there, and median-se names an "
-            "arm only if one median comes out higher by chance.",
+            f"{ones:,} of {contest.size:,} captions have the median 1, so that medians tie. Those of the best captions "
+            "are close to changing: median-se stops at the first that comes out as 2 by chance, or never.",
         ),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import textwrap
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -231,9 +232,9 @@ def verdict(counts: Mapping[str, int]) -> str:
 def _named(answers: Sequence[int], labels: Sequence[str]) -> str:
     """Return ranks and labels of the two arms named most often, and how many others were named."""
     places = Counter(place for place in answers if place >= 0).most_common()
-    parts = [f"#{place + 1} {' '.join(labels[place].split())} ({count})" for place, count in places[:2]]
-    more = [f"{len(places) - 2} others"] if len(places) > 2 else []
-    return ", ".join(parts + more) or "-"
+    parts = [f"#{place + 1} {textwrap.shorten(labels[place], 40, placeholder='...')} ({n})" for place, n in places[:2]]
+    more = [f"{len(places) - 2} more"] if len(places) > 2 else []
+    return "; ".join(parts + more) or "-"
 
 
 def write_full_size(run: FullRun, table: pd.DataFrame, out: Path) -> None:

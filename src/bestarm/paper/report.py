@@ -9,6 +9,7 @@ import platform
 import string
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +20,8 @@ from bestarm.bandits import paper_adversary
 from bestarm.paper.claims import Verdict, claims_rows
 from bestarm.paper.comparisons import EQUAL, FAILS, HOLDS, OPEN
 from bestarm.paper.experiments import MAX_PULLS, OURS_SHARE, Experiment
+from bestarm.paper.full_size import FullSize
+from bestarm.paper.full_size_run import FullRun
 from bestarm.paper.numbers import grid_numbers, instance_numbers
 from bestarm.paper.run import Run
 
@@ -37,31 +40,51 @@ NUMBERS = {
 }
 
 
-def write_report(
-    run: Run, points: pd.DataFrame, verdicts: Sequence[Verdict], figures: Mapping[str, tuple[str, str]], path: Path
-) -> None:
-    """Write the report to a file.
+@dataclass(frozen=True)
+class PaperPart:
+    """The paper's experiments: what was run, its points, what follows for the claims, and SVG texts, wide and tall."""
 
-    Parameters
-    ----------
-    run, points, verdicts
-        What was run, its table of points, and what follows for the claims.
-    figures : mapping of names to SVG texts, wide and tall
-        As `save_figures` returns them.
-    path : Path
-        The file.
-    """
-    template = string.Template(files("bestarm.paper").joinpath("report.html.template").read_text(encoding="utf-8"))
-    names = ", ".join(experiment.name for experiment in run.experiments)
-    page = template.substitute(
+    run: Run
+    points: pd.DataFrame
+    verdicts: Sequence[Verdict]
+    figures: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class FullSizePart:
+    """The full-size experiments: what was run, its table, and SVG texts, wide and tall."""
+
+    run: FullRun
+    table: pd.DataFrame
+    figures: Mapping[str, tuple[str, str]]
+
+
+def write_report(paper: PaperPart | None, full: FullSizePart | None, path: Path) -> None:
+    """Write the report on one or both kinds of experiments to a file."""
+    parts = [part.run for part in (paper, full) if part is not None]
+    names = ", ".join(experiment.name for run in parts for experiment in run.experiments)
+    page = _template("report").substitute(
+        title="The paper's experiments, repeated" if paper else "The paper's methods on real data at full size",
         version=version("bestarm"),
-        what=f"{names}; {run.trials:,} trials a point, seed {run.seed}",
-        summary=_summary(run, points, verdicts),
-        claims=_claims(verdicts),
-        figures="\n".join(_experiment(experiment, points, figures) for experiment in run.experiments),
-        settings=_settings(run),
+        what=f"{names}; {parts[0].trials:,} trials a point, seed {parts[0].seed}",
+        paper=_paper(paper) if paper else "",
+        full=_full(full) if full else "",
+        settings=_settings(paper, full),
     )
     path.write_text(page, encoding="utf-8")
+
+
+def _paper(part: PaperPart) -> str:
+    return _template("report-paper").substitute(
+        summary=_summary(part.run, part.points, part.verdicts),
+        claims=_claims(part.verdicts),
+        figures="\n".join(_experiment(experiment, part.points, part.figures) for experiment in part.run.experiments),
+    )
+
+
+def _template(name: str) -> string.Template:
+    text = files("bestarm.paper").joinpath(f"{name}.html.template").read_text(encoding="utf-8")
+    return string.Template(text)
 
 
 # ----------------------------------------------------------------------------------------------------------- summary
@@ -156,8 +179,13 @@ def _experiment(experiment: Experiment, points: pd.DataFrame, figures: Mapping[s
 
 
 def _picture(experiment: Experiment, texts: tuple[str, str], what: str) -> str:
+    return _image(
+        texts, f"{experiment.title}: mean pulls and error rates of {what}; the numbers are in the table below."
+    )
+
+
+def _image(texts: tuple[str, str], described: str) -> str:
     wide, tall = texts
-    described = f"{experiment.title}: mean pulls and error rates of {what}; the numbers are in the table below."
     return (
         f'<figure><picture><source media="(max-width: 700px)" srcset="{_data(tall)}">'
         f'<img src="{_data(wide)}" alt="{_text(described)}"></picture></figure>'
@@ -201,10 +229,57 @@ def _numbers(experiment: Experiment) -> str:
     return f'<p class="soft">{facts}</p>' + _table(["", *NUMBERS.values()], rows)
 
 
+# --------------------------------------------------------------------------------------------------------- full size
+
+
+def _full(part: FullSizePart) -> str:
+    sections = [_full_experiment(experiment, part) for experiment in part.run.experiments]
+    return (
+        '<h2 id="full-size">Real data at full size</h2>\n<p>Beyond the paper, which takes four arms of each data set: '
+        "all of them. Numbers in the bars count trials. Arms are numbered by rank, the truly best is #1.</p>\n"
+        + "\n".join(sections)
+    )
+
+
+def _full_experiment(experiment: FullSize, part: FullSizePart) -> str:
+    own = part.table[part.table["experiment"] == experiment.name]
+    head = ["attack, method", "trials", "what came of them", "mean pulls", "cap", "arms named"]
+    rows = [
+        [
+            f"{row['attack']}\n{row['method']}",
+            str(row["trials"]),
+            row["verdict"].replace(", ", "\n"),
+            f"{row['mean_pulls']:,.0f}",
+            f"{row['max_pulls']:,}",
+            row["named"].replace("; ", "\n"),
+        ]
+        for _, row in own.iterrows()
+    ]
+    told = ", ".join(f"{name} = {value}" for name, value in experiment.told.items())
+    rates = f"ε = {experiment.epsilon:g}, δ = {experiment.delta:g}; the methods are told {told}"
+    described = f"{experiment.title}: outcomes of each method's trials under each attack, and their mean pulls."
+    return "\n".join(
+        [
+            f'<h3 id="{experiment.name}">{experiment.name}: {_text(experiment.title)}</h3>',
+            f'<p class="soft">{_text(f"{experiment.source}. {rates}.")}</p>',
+            _list([f"{attack.name}: {attack.words}." for attack in experiment.attacks]),
+            _image(part.figures[experiment.name], described),
+            _table(head, rows),
+            _list(experiment.notes),
+        ]
+    )
+
+
 # ---------------------------------------------------------------------------------------------------------- settings
 
 
-def _settings(run: Run) -> str:
+def _settings(paper: PaperPart | None, full: FullSizePart | None) -> str:
+    packages = {"Python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+    if paper is None:
+        assert full is not None
+        shown = {"trials asked for": f"{full.run.trials:,}", "seed": str(full.run.seed)}
+        return _table(["setting", "value"], ({**shown, **packages}).items(), style="words")
+    run = paper.run
     shown = {
         "trials a point, the paper's curves": f"{run.trials:,}",
         "trials a point, our curves": f"{math.ceil(OURS_SHARE * run.trials):,}",
@@ -212,12 +287,10 @@ def _settings(run: Run) -> str:
         "largest number of pulls of a trial": f"{MAX_PULLS:,}",
         "simulated pulls": f"{sum(int(trials.pulls.sum()) for trials in run.outcomes.values()):,}",
         "time of the simulations": f"{run.seconds:,.0f} s",
-        "Python": platform.python_version(),
-        **{name: version(name) for name in PACKAGES},
     }
     centres = [[experiment.name, _centres(experiment, run.seed)] for experiment in run.experiments]
     return (
-        _table(["setting", "value"], [[name, value] for name, value in shown.items()], style="words")
+        _table(["setting", "value"], ({**shown, **packages}).items(), style="words")
         + "<h4>The adversaries: contaminated rewards are uniform within 1 of these centres, an arm each</h4>"
         + _table(["experiment", "centres"], centres, style="words")
         + '<p class="soft">Drawn by the seed, and redrawn until the best contaminated mean is that of the best arm and '
