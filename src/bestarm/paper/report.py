@@ -66,7 +66,7 @@ def write_report(paper: PaperPart | None, full: FullSizePart | None, path: Path)
     page = _template("report").substitute(
         title="The paper's experiments, repeated" if paper else "The paper's methods on real data at full size",
         version=version("bestarm"),
-        what=f"{names}; {parts[0].trials:,} trials a point, seed {parts[0].seed}",
+        what=f"{names}; {parts[0].trials:,} trials a point{'' if paper else ' asked for'}, seed {parts[0].seed}",
         paper=_paper(paper) if paper else "",
         full=_full(full) if full else "",
         settings=_settings(paper, full),
@@ -236,8 +236,8 @@ def _full(part: FullSizePart) -> str:
     sections = [_full_experiment(experiment, part) for experiment in part.run.experiments]
     return (
         '<h2 id="full-size">Real data at full size</h2>\n<p>Beyond the paper, which takes four arms of each data set: '
-        "all of them. Numbers in the bars count trials. Arms are numbered by rank, the truly best is #1.</p>\n"
-        + "\n".join(sections)
+        "all of them. A trial takes seconds, so that 2 % or fewer of the trials asked for are run; numbers in the bars "
+        "count them. Arms are numbered by rank, the truly best is #1.</p>\n" + "\n".join(sections)
     )
 
 
