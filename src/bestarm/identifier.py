@@ -73,6 +73,8 @@ class Identifier:
         self._state = new_state(self._problem.size, self._rule)
         self._decision: Result | None = None
         self._log = Log() if self._method.certifies else None
+        # One index and one reward on their way to or from the kernels: a new array costs more than the pull.
+        self._place, self._reward = np.zeros(1, np.int64), np.zeros(1)
 
     def __repr__(self) -> str:
         return (
@@ -116,7 +118,7 @@ class Identifier:
             raise InputError(
                 "ask", "come before the decision", self._decision.status, "look at finder.done and finder.result"
             )
-        indices = np.empty(1 if n is None else int(n), np.int64)
+        indices = self._place if n is None else np.empty(int(n), np.int64)
         kernels.ask(self._state, self._rule, indices.size, indices)
         labels = self._problem.labels
         return labels[indices[0]] if n is None else [labels[index] for index in indices]
@@ -124,8 +126,9 @@ class Identifier:
     def tell(self, arm: Label, reward: float) -> None:
         """Take in one reward of an arm. A bad one is refused and changes nothing."""
         index = self._find(arm)
-        value = checked_reward(self._problem, reward)
-        self._take(np.array([index]), np.array([value]))
+        self._reward[0] = checked_reward(self._problem, reward)
+        self._place[0] = index
+        self._take(self._place, self._reward)
 
     def tell_many(self, arms: Sequence[Label], rewards: Sequence[float] | NDArray[np.float64]) -> None:
         """Take in rewards of many arms, in order, as if told one by one. One bad one, and none is taken."""
@@ -173,13 +176,12 @@ class Identifier:
         )
 
     def _find(self, arm: Label) -> int:
-        with contextlib.suppress(TypeError):
-            if arm in self._index:
-                return self._index[arm]
-        known = ", ".join(repr(label) for label in self._problem.labels[:8])
-        raise InputError(
-            "arm", "be one of the labels", arm, f"the arms are {known}{', ...' if self._problem.size > 8 else ''}"
-        )
+        try:
+            return self._index[arm]
+        except (KeyError, TypeError):  # a TypeError is what a label that can't be looked up gives
+            known = ", ".join(repr(label) for label in self._problem.labels[:8])
+            more = ", ..." if self._problem.size > 8 else ""
+            raise InputError("arm", "be one of the labels", arm, f"the arms are {known}{more}") from None
 
     def _find_all(self, arms: Sequence[Label]) -> NDArray[np.int64]:
         if isinstance(arms, np.ndarray) and self._are_indices(arms):

@@ -14,6 +14,7 @@ from bestarm.errors import InputError
 Label = Hashable
 
 LARGEST_REWARD = 1e290  # sums of 10^18 such rewards are still finite
+_WIDEST = (-LARGEST_REWARD, LARGEST_REWARD)
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,9 @@ def pose(
 
 def checked_reward(problem: Problem, value: object) -> float:
     """Return a reward as a float, or refuse it."""
+    low, high = problem.bounds or _WIDEST
+    if type(value) is float and low <= value <= high:  # the common case, in a sixth of the time
+        return value
     reward = number(value)
     if not abs(reward) <= LARGEST_REWARD:
         raise InputError(
@@ -121,7 +125,7 @@ def checked_rewards(problem: Problem, values: object) -> NDArray[np.float64]:
         raise InputError("rewards", "be a flat list of numbers", values, "use tell for a single reward")
     with np.errstate(over="ignore"):  # what is too large for a double becomes infinite, and is refused below
         rewards: NDArray[np.float64] = values.astype(np.float64)
-    low, high = problem.bounds or (-LARGEST_REWARD, LARGEST_REWARD)
+    low, high = problem.bounds or _WIDEST
     wrong = np.flatnonzero(~((rewards >= low) & (rewards <= high)))
     if wrong.size:
         checked_reward(problem, float(rewards[wrong[0]]))
