@@ -22,7 +22,7 @@ lint: $(STAMP)
 	$(BIN)/lint-imports
 
 bench: $(STAMP)
-	$(BIN)/python -m benchmarks.engine
+	$(BIN)/python -m benchmarks
 
 docs: $(STAMP)
 	$(BIN)/python -m docs.generate

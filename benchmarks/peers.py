@@ -1,4 +1,4 @@
-"""bestarm beside other ways to do the same, in one run: `python -m benchmarks.peers`.
+"""bestarm beside other ways to do the same, in one run: `python -m benchmarks --only peers`.
 
 Each peer is installed from the package index into a virtual environment that is thrown away afterwards, and is skipped
 with the reason if that fails. Peer and bestarm take turns, each in a process of its own; the fastest turn of each
@@ -7,13 +7,10 @@ counts. Nothing is asserted; the table is the result.
 
 from __future__ import annotations
 
-import argparse
 import json
-import platform
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.peer_scripts.bestarm_itself import bandit
+from benchmarks.report import Section
 from bestarm import Bandit, identify
-from bestarm.simulation import trial_seeds
+from bestarm.simulation.seeds import trial_seeds
 
 SCRIPTS = Path(__file__).parent / "peer_scripts"
 MEANS = [2.5, 2.3, 2.0, 0.6]
@@ -72,11 +70,14 @@ def nanoseconds(runs: list[dict[str, Any]]) -> float:
     return 1e9 * min(float(run["seconds"]) / int(run["count"]) for run in runs)
 
 
-def row(peer: Peer, race: Race) -> str:
+HEADER = ("peer", "bestarm", "unit", "peer, ns", "bestarm, ns", "times", "same outcome")
+
+
+def row(peer: Peer, race: Race) -> tuple[str, ...]:
     """A line of the table."""
     other, own = nanoseconds(race.peer), nanoseconds(race.bestarm)
     same = {None: "-", True: "yes", False: "NO"}[race.same_outcome]
-    return f"{peer.name:<40}{peer.own:<28}{peer.unit:<6}{other:>12,.0f}{own:>12,.0f}{other / own:>10,.1f}{same:>14}"
+    return (peer.name, peer.own, peer.unit, f"{other:,.0f}", f"{own:,.0f}", f"{other / own:,.1f}", same)
 
 
 def elimination(adversary: int) -> dict[str, Any]:
@@ -176,13 +177,10 @@ def _run(command: list[str], complaint: str, given: str | None = None) -> str:
     return done.stdout
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3, help="turns of each")
-    repeats = parser.parse_args().repeats
-    print(f"{platform.machine()}, Python {platform.python_version()}, one core; fastest of {repeats} turns")
-    print(f"{'peer':<40}{'bestarm':<28}{'unit':<6}{'peer ns':>12}{'bestarm ns':>12}{'times':>10}{'same outcome':>14}")
-    measuring = 0.0
+def measure(repeats: int = 3) -> Section:
+    """Let every peer that can be installed here race."""
+    section = Section("Peers")
+    rows = []
     with tempfile.TemporaryDirectory() as scratch:
         interpreters: dict[tuple[str, ...], Path] = {}
         for peer in peers(Path(scratch)):
@@ -190,14 +188,9 @@ def main() -> None:
                 wanted = peer.requirements
                 if wanted not in interpreters:
                     interpreters[wanted] = environment(Path(scratch, f"environment_{len(interpreters)}"), wanted)
-                begin = time.perf_counter()
-                line = row(peer, race(peer, interpreters[wanted], repeats))
-                measuring += time.perf_counter() - begin
+                rows.append(row(peer, race(peer, interpreters[wanted], repeats)))
             except UnavailableError as reason:
-                line = f"{peer.name:<40}skipped: {reason}"
-            print(line, flush=True)
-    print(f"measured in {measuring:.0f} s")
-
-
-if __name__ == "__main__":
-    main()
+                section.notes.append(f"{peer.name}: skipped, {reason}.")
+    section.notes.append(f"Each in a process of its own, in turns; the fastest of {repeats}.")
+    section.tables.append((HEADER, rows))
+    return section

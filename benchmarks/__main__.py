@@ -1,0 +1,75 @@
+"""All benchmarks: `make bench`, or `python -m benchmarks [--quick] [--only PART ...]`.
+
+A full run prints its tables, writes them to benchmarks/RESULTS.md, draws the pictures of docs/explanation/speed.md and
+renews the table of numbers there. A quick one, or one of some parts only, prints. Nothing is asserted: the tables are
+the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import cores, cost, growth, live, peers, plots, startup
+from benchmarks.report import Section, between, goal_table, machine, today
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+ESSAY = ROOT / "docs" / "explanation" / "speed.md"
+IMAGES = ROOT / "docs" / "images"
+BEGIN, END = "<!-- numbers: written by make bench -->", "<!-- end of numbers -->"
+
+PARTS: dict[str, Callable[[bool], Section]] = {
+    "cost": cost.measure,
+    "arms": growth.with_arms,
+    "rewards": growth.with_rewards,
+    "cores": cores.measure,
+    "startup": startup.measure,
+    "live": live.measure,
+    "peers": lambda quick: peers.measure(),
+}
+
+
+def run(names: list[str], quick: bool) -> list[Section]:
+    """Run parts in order, printing each as it ends."""
+    sections = []
+    for name in names:
+        sections.append(PARTS[name](quick))
+        print(sections[-1].text(), flush=True)
+    return sections
+
+
+def summary(sections: list[Section]) -> str:
+    """Return the goals of all parts, and what was measured where."""
+    goals = [goal for section in sections for goal in section.goals]
+    return f"{goal_table(goals)}\n\nMeasured on {today()}: {machine()}."
+
+
+def write(sections: list[Section]) -> None:
+    """Write the results, the pictures, and the numbers of the essay."""
+    page = ["# Results of `make bench`", summary(sections), *(section.text().rstrip() for section in sections)]
+    RESULTS.write_text("\n\n".join(page) + "\n", encoding="utf-8")
+    plots.draw(sections, IMAGES)
+    if ESSAY.exists():
+        ESSAY.write_text(between(ESSAY.read_text(encoding="utf-8"), BEGIN, END, summary(sections)), encoding="utf-8")
+
+
+def main() -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a short run, without peers; writes nothing")
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, metavar="PART", help=f"of {', '.join(PARTS)}; writes nothing"
+    )
+    chosen = parser.parse_args()
+    print(f"{machine()}\n", flush=True)
+    names = chosen.only or [name for name in PARTS if not (chosen.quick and name == "peers")]
+    sections = run(names, chosen.quick)
+    print(summary(sections))
+    if not chosen.quick and not chosen.only:
+        write(sections)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""What a simulated pull costs beside drawing its reward alone, and where the rest goes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.report import Goal, Section, significant
+from benchmarks.timing import fastest
+from bestarm import Bandit, Gaussian, adversaries, paper_adversary, simulate
+from bestarm.kernels.draws import Laws
+from bestarm.kernels.trial import draw_only
+from bestarm.simulation import Trials
+from bestarm.theory import exploration_pulls
+
+MEANS = [2.5, 2.3, 2.0, 0.6]
+EPSILON = DELTA = 0.1
+RATIO = 3.0  # the goal
+
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "se-cbai": ("se-cbai", {}),
+    "median-se": ("median-se", {}),
+    "g-cbai, theory": ("g-cbai", {}),
+    "g-cbai, empirical": ("g-cbai", {"threshold": "empirical"}),
+    "random": ("random", {}),
+    "certified": ("certified", {}),
+    "mean-se": ("mean-se", {}),
+    "mean-gap": ("mean-gap", {}),
+}
+WITHOUT_GOAL = ("mean-se", "mean-gap")
+STAGES = {"se-cbai": "mean-se", "g-cbai": "mean-gap"}  # and the method that decides alike, on plain means
+LONG = 20_000  # pulls after the exploration
+
+
+def bandit() -> Bandit:
+    """The arms and the adversary of the paper's first experiment."""
+    return Bandit([Gaussian(mean) for mean in MEANS], EPSILON, paper_adversary(MEANS, EPSILON, 1))
+
+
+def tie(arms: int) -> Bandit:
+    """Arms that are all alike, so that no method comes to an end soon."""
+    return Bandit([Gaussian(1.0)] * arms, EPSILON, adversaries.Uniform(0.0, 1.0))
+
+
+def drawing(laws: Laws, order: NDArray[np.int64]) -> Callable[[], float]:
+    """Return what draws the rewards of arms in an order and does nothing else with them."""
+    draw_only(laws, np.random.default_rng(1), order[:10])
+    return lambda: draw_only(laws, np.random.default_rng(1), order)
+
+
+def same_shares(trials: Trials) -> NDArray[np.int64]:
+    """Return the arms that some trials pulled, in a random order."""
+    order = np.repeat(np.arange(trials.arm_pulls.shape[1]), trials.arm_pulls.sum(axis=0))
+    np.random.default_rng(0).shuffle(order)
+    return order
+
+
+def measure(quick: bool) -> Section:
+    """Measure each method on the paper's first instance, then the stages of a pull."""
+    trials, repeats = (100, 3) if quick else (400, 7)
+    arms = bandit()
+    laws = arms.laws()
+    rows, ratios, pulls_ns, draws_ns = [], [], [], []
+    section = Section("Cost of a pull")
+    for name, (method, options) in CASES.items():
+
+        def run(method: str = method, options: dict[str, Any] = options) -> Trials:
+            return simulate(arms, method, delta=DELTA, trials=trials, seed=1, chunk=trials, **options)
+
+        outcome = run()
+        pulls = int(outcome.pulls.sum())
+        whole, alone = (1e9 * time / pulls for time in fastest([run, drawing(laws, same_shares(outcome))], repeats))
+        ratios.append(whole / alone)
+        pulls_ns.append(whole)
+        draws_ns.append(alone)
+        rows.append((name, f"{pulls / trials:,.0f}", f"{whole:.1f}", f"{alone:.1f}", f"{whole / alone:.2f}"))
+        if name not in WITHOUT_GOAL:
+            section.goals.append(Goal(f"a pull by {name}, in draws", whole / alone, RATIO))
+    section.notes.append(
+        f"K = 4 Gaussian arms, means {', '.join(map(str, MEANS))}, sigma = 1, the paper's adversary, "
+        f"eps = delta = 0.1; {trials} trials in one compiled call, fastest of {repeats}, processor time of one thread. "
+        "A draw is that of a contaminated reward, the arms in the same shares."
+    )
+    section.tables.append((("method", "pulls a trial", "ns a pull", "ns a draw", "ratio"), rows))
+    section.series["cost"] = {"pull": pulls_ns, "draw": draws_ns}
+    _stages(section, trials // 4, repeats)
+    return section
+
+
+def _stages(section: Section, trials: int, repeats: int) -> None:
+    """Measure a pull of two equal arms by stages: caps on the pulls end a trial before or after each of them."""
+    arms = tie(2)
+    laws = arms.laws()
+    explored = math.ceil(exploration_pulls(EPSILON / 2.0, DELTA))
+    raw, divided, late = 2 * (explored - 1), 2 * explored, 2 * explored + LONG
+    rows = []
+    order = np.arange(raw * trials) & 1
+
+    def run(name: str, cap: int) -> Callable[[], Trials]:
+        return lambda: simulate(arms, name, delta=DELTA, trials=trials, seed=1, chunk=trials, max_pulls=cap)
+
+    for method, plain in STAGES.items():
+        actions = [run(method, raw), run(method, divided), run(method, late), run(plain, LONG), drawing(laws, order)]
+        for action in actions[:-1]:
+            action()  # compiled and in the cache
+        first, second, third, fourth, draw = (1e9 * time / trials for time in fastest(actions, repeats))
+        draw /= raw
+        store = first / raw - draw
+        divide = (second - first) / raw
+        after = (third - second) / (late - divided) - draw
+        decide = fourth / LONG - draw
+        rows.append((method, *(significant(max(value, 0.0)) for value in (draw, store, divide, after, decide))))
+    section.notes.append(
+        f"The second table is for two equal arms: until T = {explored:,} rewards each (draw, store), the division of "
+        f"them all at T, and {LONG:,} pulls thereafter. The last column is the same method on plain means, which keeps "
+        "no order statistics: what deciding costs. Nanoseconds a pull."
+    )
+    header = ("method", "draw", "store, up to T", "divide, at T", "insert and decide, after T", "of which decide")
+    section.tables.append((header, rows))

@@ -1,0 +1,169 @@
+"""What a pull costs as arms and rewards grow in number, and how much memory a stored reward takes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cost import DELTA, drawing, tie
+from benchmarks.report import Goal, Section, significant
+from benchmarks.timing import fastest
+from bestarm import Bandit, simulate
+from bestarm.simulation import Trials
+
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "se-cbai": ("se-cbai", {}),
+    "median-se": ("median-se", {}),
+    "g-cbai": ("g-cbai", {}),
+    "certified": ("certified", {"resolution": 1e-6}),
+    "random": ("random", {}),
+    "mean-se": ("mean-se", {}),
+    "mean-gap": ("mean-gap", {}),
+}
+STORING = ("se-cbai", "median-se", "g-cbai", "certified")
+FEW, MANY = 4, 1024  # arms whose costs are compared
+PULLS_AN_ARM = 2_500  # the exploration takes 1,843
+BATCH = 2_000_000  # pulls to measure at the least
+FLAT_IN_ARMS, FLAT_IN_REWARDS = 2.0, 1.5
+BYTES, GIBIBYTES = 24.0, 4.0
+MEMORY_PULLS = 10**8
+
+LONGEST = 20.0  # seconds: a run that would take longer is left out
+
+# Run in a process of its own, as peak memory never falls. The kernel's ru_maxrss would not do: a new process starts
+# with the peak of the one that made it. VmHWM belongs to the memory of this program alone.
+MEASURE_MEMORY = """
+import json, sys, time
+from benchmarks.cost import DELTA, tie
+from benchmarks.growth import METHODS
+from bestarm import simulate
+method, options = METHODS[sys.argv[1]]
+def run(cap):
+    return simulate(tie(2), method, delta=DELTA, trials=1, seed=1, max_pulls=cap, **options)
+def peak():
+    lines = open("/proc/self/status").read().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+run(10_000)
+idle, begin = peak(), time.thread_time()
+found = run(int(sys.argv[2]))
+seconds = time.thread_time() - begin
+print(json.dumps({"pulls": int(found.pulls[0]), "idle": idle, "peak": peak(), "seconds": seconds}))
+"""
+
+
+def running(arms: Bandit, name: str, trials: int, cap: int) -> Callable[[], Trials]:
+    """Return what runs capped trials of a method."""
+    method, options = METHODS[name]
+    return lambda: simulate(arms, method, delta=DELTA, trials=trials, seed=1, chunk=trials, max_pulls=cap, **options)
+
+
+def with_arms(quick: bool) -> Section:
+    """Measure a pull for more and more arms, the same number of pulls an arm each time."""
+    sizes = (2, FEW, 64, MANY) if quick else (2, FEW, 16, 64, 256, MANY, 4096, 16384)
+    section = Section("Growth with the number of arms")
+    names = list(METHODS)
+    costs: dict[str, list[float]] = {name: [] for name in ("draw", *names)}
+    for size in sizes:
+        arms = tie(size)
+        cap = PULLS_AN_ARM * size
+        trials = max(1, BATCH // cap)
+        order = np.tile(np.arange(size), trials * PULLS_AN_ARM)
+        actions: list[Callable[[], object]] = [drawing(arms.laws(), order)]
+        pulls = [order.size]
+        able = [name for name in names if not costs[name] or 1e-9 * costs[name][-1] * cap * trials < LONGEST]
+        for name in able:
+            actions.append(running(arms, name, trials, cap))
+            pulls.append(int(simulated(actions[-1]).pulls.sum()))
+        seconds = fastest(actions, 1 if size > MANY else 3)
+        found = {name: 1e9 * time / count for name, time, count in zip(("draw", *able), seconds, pulls, strict=True)}
+        for name in costs:
+            costs[name].append(found.get(name, float("nan")))
+    rows = [(f"{size:,}", *(_shown(costs[name][place]) for name in costs)) for place, size in enumerate(sizes)]
+    section.tables.append((("K", *costs), rows))
+    few, many = sizes.index(FEW), sizes.index(MANY)
+    ratios = {name: costs[name][many] / costs[name][few] for name in costs}
+    header = ("", *costs)
+    section.tables.append((header, [(f"K = {MANY:,} / K = {FEW}", *(f"{ratio:.2f}" for ratio in ratios.values()))]))
+    section.goals += [
+        Goal(f"a pull of {MANY:,} arms by {name}, in pulls of {FEW}", ratios[name], FLAT_IN_ARMS) for name in names
+    ]
+    section.notes.append(
+        f"Nanoseconds a pull, and a draw with the arms in turn. All arms are equal and eps = delta = 0.1, so that "
+        f"hardly a trial ends before its cap of {PULLS_AN_ARM:,} K pulls, T = 1,843 K of which are exploration. "
+        f"Left out: what would take longer than {LONGEST:g} s."
+    )
+    section.series["arms"] = {"x": [float(size) for size in sizes], **costs}
+    return section
+
+
+def with_rewards(quick: bool) -> Section:
+    """Measure a pull for more and more rewards an arm, and the memory of the largest."""
+    lengths = (10**4, 10**5, 10**6) if quick else (10**4, 10**5, 10**6, 10**7)
+    section = Section("Growth with the number of rewards")
+    arms = tie(2)
+    costs: dict[str, list[float]] = {name: [] for name in STORING}
+    for length in lengths:
+        trials = max(1, BATCH // (2 * length))
+        actions = [running(arms, name, trials, 2 * length) for name in STORING]
+        pulls = [int(simulated(action).pulls.sum()) for action in actions]
+        for name, count in zip(STORING, pulls, strict=True):
+            if count < trials * length:
+                raise RuntimeError(
+                    f"{name} stopped early, after {count} pulls of {trials} trials: another seed is needed"
+                )
+        for name, time, count in zip(STORING, fastest(actions, 2 if length > 10**6 else 3), pulls, strict=True):
+            costs[name].append(1e9 * time / count)
+    rows = [(f"{length:,}", *(f"{costs[name][place]:.1f}" for name in STORING)) for place, length in enumerate(lengths)]
+    section.tables.append((("rewards an arm", *STORING), rows))
+    for name in STORING:
+        steepest = max(costs[name]) / costs[name][0]
+        last = f"10^{len(str(lengths[-1])) - 1}"
+        section.goals.append(
+            Goal(f"a pull by {name} up to {last} rewards an arm, in first ones", steepest, FLAT_IN_REWARDS)
+        )
+    section.notes.append("Nanoseconds a pull. Two equal arms, eps = delta = 0.1, capped.")
+    section.series["rewards"] = {"x": [float(length) for length in lengths], **costs}
+    _memory(section, 10**6 if quick else MEMORY_PULLS)
+    return section
+
+
+def _memory(section: Section, pulls: int) -> None:
+    rows = []
+    for name in STORING:
+        full = in_own_process(name, pulls)
+        grown = full["peak"] - full["idle"]
+        each = grown / full["pulls"]
+        gibibytes = full["peak"] / 2**30
+        cost = 1e9 * full["seconds"] / full["pulls"]
+        rows.append((name, f"{full['pulls']:,.0f}", f"{gibibytes:.2f}", f"{each:.1f}", significant(cost)))
+        section.goals.append(Goal(f"bytes a reward by {name}, at the peak", each, BYTES))
+        section.goals.append(Goal(f"peak memory of {pulls:,} pulls by {name}", gibibytes, GIBIBYTES, "GiB"))
+    section.tables.append((("method", "pulls", "peak GiB", "bytes a reward", "ns a pull"), rows))
+    section.notes.append(
+        "Memory is that of one identification in a process of its own: the most it ever held in memory and, a reward, "
+        "how much that is above what it held after 10,000 pulls."
+    )
+
+
+def in_own_process(name: str, pulls: int) -> dict[str, float]:
+    """Run one identification in a new process; return pulls, seconds, and peak memory in bytes before and after."""
+    command = [sys.executable, "-c", MEASURE_MEMORY, name, str(pulls)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _shown(cost: float) -> str:
+    return "-" if cost != cost else f"{cost:.1f}"
+
+
+def simulated(action: Callable[[], object]) -> Trials:
+    """Run what gives trials, and return them."""
+    found = action()
+    assert isinstance(found, Trials)
+    return found
