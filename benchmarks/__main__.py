@@ -8,6 +8,7 @@ the result.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,19 +41,21 @@ def run(names: list[str], quick: bool) -> list[Section]:
     return sections
 
 
-def summary(sections: list[Section]) -> str:
-    """Return the goals of all parts, and what was measured where."""
+def summary(sections: list[Section], load: float) -> str:
+    """Return the goals of all parts, and what was measured where, with the load average before the run."""
     goals = [goal for section in sections for goal in section.goals]
-    return f"{goal_table(goals)}\n\nMeasured on {today()}: {machine()}."
+    return f"{goal_table(goals)}\n\nMeasured on {today()}: {machine()}. Load before the run: {load:.1f}."
 
 
-def write(sections: list[Section]) -> None:
+def write(sections: list[Section], load: float) -> None:
     """Write the results, the pictures, and the numbers of the essay."""
-    page = ["# Results of `make bench`", summary(sections), *(section.text().rstrip() for section in sections)]
+    page = ["# Results of `make bench`", summary(sections, load), *(section.text().rstrip() for section in sections)]
     RESULTS.write_text("\n\n".join(page) + "\n", encoding="utf-8")
     plots.draw(sections, IMAGES)
     if ESSAY.exists():
-        ESSAY.write_text(between(ESSAY.read_text(encoding="utf-8"), BEGIN, END, summary(sections)), encoding="utf-8")
+        ESSAY.write_text(
+            between(ESSAY.read_text(encoding="utf-8"), BEGIN, END, summary(sections, load)), encoding="utf-8"
+        )
 
 
 def main() -> None:
@@ -63,12 +66,13 @@ def main() -> None:
         "--only", nargs="+", choices=PARTS, metavar="PART", help=f"of {', '.join(PARTS)}; writes nothing"
     )
     chosen = parser.parse_args()
+    load = os.getloadavg()[0]  # what else the machine is busy with: above 0.5 or so, do not trust the numbers
     print(f"{machine()}\n", flush=True)
     names = chosen.only or [name for name in PARTS if not (chosen.quick and name == "peers")]
     sections = run(names, chosen.quick)
-    print(summary(sections))
+    print(summary(sections, load))
     if not chosen.quick and not chosen.only:
-        write(sections)
+        write(sections, load)
 
 
 if __name__ == "__main__":
