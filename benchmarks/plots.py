@@ -48,7 +48,7 @@ def _cost(cost: dict[str, list[float]], path: Path) -> Path:
     axes.invert_yaxis()
     axes.set_xlabel("nanoseconds a simulated pull; at the bar, how many draws that is")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="lower right", fontsize=9)
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=9)
     return _saved(figure, path)
 
 
