@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestarm.kernels.compile import kernel
+from bestarm.kernels.compile import constant, kernel
 from bestarm.kernels.order_statistics import (
     HIGH_CUT,
     HIGH_PILE,
@@ -25,7 +25,7 @@ from bestarm.kernels.samples import DIVIDED, FEW, FIRST_RESERVE, RAW, WINDOW, Po
 from bestarm.kernels.selection import select_last
 from bestarm.kernels.sums import range_sum
 
-SAMPLE = 2 * WINDOW  # rewards that suggest where to divide the others
+SAMPLE = constant(2 * WINDOW)  # rewards that suggest where to divide the others
 
 
 @kernel

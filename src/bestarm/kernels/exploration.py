@@ -49,7 +49,7 @@ def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int
     arms, pool = state.samples.arms, state.samples.pool
     base = arms[0].start[1]
     stride = arms[1].start[1] - base  # all arms have the same rooms
-    t = 0
+    t = np.int64(0)
     if arms.size <= _MANY:
         for turn in range(rounds):
             place = base + turn

@@ -38,7 +38,8 @@ def _upper(arm: Record, rule: Record, root: float) -> float:
 @kernel
 def _renew_keys(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree) -> None:
     """Set the keys of all arms: estimates, and upper ends as they will be at a later time."""
-    control.ahead = control.t + max(control.t >> 4, arms.size)
+    # Not too far ahead: the method keeps upper ends level, so a little slack lets many arms reach the highest one.
+    control.ahead = control.t + max(min(control.t >> 4, 4 * arms.size), arms.size)
     control.ahead_root = gap_log_root(rule, control.ahead)
     for index in range(arms.size):
         set_key(trees, LEADERS, index, estimate(arms[index], rule, pool))

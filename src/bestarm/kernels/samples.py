@@ -189,8 +189,8 @@ def recount_calm(arm: Record) -> int:
         if arm.certified == 1:
             calm = min(calm, 7 * MOST_WAITING_OF_FEW - arm.told)
     else:
-        calm = _calm(arm, 0)
-        for pile in range(1, FIRST_RESERVE):
+        calm = arm.room[0]
+        for pile in range(FIRST_RESERVE):
             calm = min(calm, _calm(arm, pile))
         for store in range(FIRST_RESERVE, WAITING):
             if _short(arm, store):
@@ -243,7 +243,8 @@ def _moved(samples: Samples, asking: int) -> Samples:
             for store in range(STORES):
                 total += _wanted(arm, store)
     pool = np.empty(windows + 2 * total, np.float64)  # memory that is not written to costs nothing
-    pool[:windows] = samples.pool[:windows]
+    for place in range(windows):  # not a slice: to refuse another size of it, numba compiles how to write numbers out
+        pool[place] = samples.pool[place]
     samples.used[0] = windows
     for index in range(samples.arms.size):
         arm = samples.arms[index]
