@@ -104,13 +104,15 @@ def _sieve(arm: Record, pool: Pool, low: float, high: float) -> int:
     """Drop waiting rewards outside [low, high]; return where those that stay end."""
     begin = arm.start[WAITING]
     end = begin
+    bottom, top = arm.bottom, arm.top
     for place in range(begin, begin + arm.held[WAITING]):
         value = pool[place]
+        pool[end] = value
         if low <= value <= high:
-            pool[end] = value
             end += 1
-            arm.bottom = min(arm.bottom, value)
-            arm.top = max(arm.top, value)
+            bottom = min(bottom, value)
+            top = max(top, value)
+    arm.bottom, arm.top = bottom, top
     arm.dropped += begin + arm.held[WAITING] - end
     return end
 

@@ -9,7 +9,8 @@ from bestarm.kernels.compile import allocating_kernel, kernel
 from bestarm.kernels.draws import Laws, forget, pull
 from bestarm.kernels.exploration import explore
 from bestarm.kernels.methods import choose, observe
-from bestarm.kernels.rule import Rule
+from bestarm.kernels.quiet import draw_quiet_rounds, draw_until_look
+from bestarm.kernels.rule import CERTIFIED, Rule
 from bestarm.kernels.samples import recount_calm
 from bestarm.kernels.seeding import Words, start
 from bestarm.kernels.state import State, make_room, renew
@@ -25,6 +26,13 @@ def _run_until_full(state: State, rule: Rule, laws: Laws, rng: np.random.Generat
     arms = state.samples.arms
     pool = state.samples.pool
     while control.done == 0 and control.t < max_pulls:
+        if settings.family == CERTIFIED:
+            if control.explored == 1:
+                draw_until_look(arms, control, pool, laws, rng, max_pulls)
+        elif control.quiet > control.rounds:
+            draw_quiet_rounds(arms, control, pool, state.members, laws, rng, max_pulls)
+        if control.t == max_pulls:
+            break
         index = choose(arms, control, settings, state.members)
         if arms[index].calm == 0 and recount_calm(arms[index]) == 0:
             return index
