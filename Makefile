@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 .PHONY: run test test-slow lint bench docs clean
 
 run: $(STAMP)
-	$(BIN)/bestarm demo --out results/demo
+	$(BIN)/bestarm reproduce all --out results/paper
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.draws import Laws, pull
-from bestarm.kernels.samples import SHORT_WAIT, WAITING, Pool, Record
+from bestarm.kernels.samples import DIVIDED, SHORT_WAIT, WAITING, Pool, Record
 
 Arms = NDArray[np.void]
 
@@ -73,6 +73,8 @@ def draw_quiet_rounds(
     rounds = min(control.quiet - control.rounds, (max_pulls - control.t) // number)
     for place in range(number):
         arm = arms[members[place]]
+        if arm.divided != DIVIDED:
+            return  # the first rewards are sorted one by one
         rounds = min(rounds, arm.calm, SHORT_WAIT - arm.held[WAITING])
     if rounds <= 0:
         return

@@ -1,0 +1,103 @@
+"""The parts of the engine that no trajectory shows by itself: generators, tournaments, guesses, quiet stretches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bestarm as ba
+from bestarm.kernels import tournament
+from bestarm.kernels.seeding import generator_words, start
+from bestarm.simulation.seeds import TrialSeeds
+
+MEANS = [2.5, 2.3, 2.0, 0.6]
+
+
+@pytest.mark.parametrize("entropy", [0, 7, 2**40 + 3, 2**200 + 17])
+def test_a_generator_started_in_place_is_the_one_that_numpy_makes(entropy: int) -> None:
+    seeds = TrialSeeds(entropy, (3,), 4, 0)
+    words = seeds.words(0, 50)
+    bits = np.random.PCG64(1)
+    state = generator_words(bits)
+    assert state is not None
+    for trial in range(50):
+        start(state, words, trial)
+        assert bits.state["state"] == np.random.PCG64(seeds.child(trial)).state["state"]
+        assert (
+            np.random.Generator(bits).random(3).tolist() == np.random.default_rng(seeds.child(trial)).random(3).tolist()
+        )
+
+
+@pytest.mark.parametrize("arms", [2, 3, 4, 5, 16, 100])
+def test_a_tournament_agrees_with_a_scan_and_gives_ties_to_the_lowest_arm(arms: int) -> None:
+    rng = np.random.default_rng(arms)
+    trees = tournament.new_trees(arms, 1)
+    keys = np.full(arms, -np.inf)
+    for arm in range(arms):  # at first everybody gets a key
+        keys[arm] = float(rng.integers(5))
+        tournament.set_key(trees, 0, arm, keys[arm])
+    for _ in range(300):
+        arm = int(rng.integers(arms))
+        keys[arm] = float(rng.integers(5)) - (3.0 if rng.random() < 0.3 else 0.0)
+        tournament.set_key(trees, 0, arm, keys[arm])
+        best = int(keys.argmax())
+        others = keys.copy()
+        others[best] = -np.inf
+        assert tournament.first_of(trees, 0) == best
+        assert tournament.first_but(trees, 0, best) == others.argmax()
+
+
+@pytest.mark.parametrize("method", ["se-cbai", "median-se", "g-cbai", "random", "certified", "mean-gap"])
+@pytest.mark.parametrize("arms", [4, 70])
+def test_simulated_trials_are_what_the_live_driver_does(method: str, arms: int) -> None:
+    """Exploration, guesses from the trial before and quiet stretches exist in simulations only; all are exact."""
+    means = MEANS if arms == 4 else np.linspace(3.0, 0.0, arms).tolist()
+    bandit = ba.Bandit([ba.Gaussian(mean) for mean in means], 0.2, ba.adversaries.Shift(0.3))
+    options: dict[str, Any] = {"resolution": 0.2} if method == "certified" else {}
+    cap = 30_000
+    trials = ba.simulate(bandit, method, delta=0.2, trials=4, seed=3, chunk=4, max_pulls=cap, **options)
+    for trial in (1, 3):
+        seed = TrialSeeds(3, (), 4, 0).child(trial)
+        if method == "random":
+            options["seed"] = int(seed.generate_state(5, np.uint64)[4])
+        finder = ba.Identifier(arms, delta=0.2, epsilon=0.2, sigma=1.0, method=method, **options)
+        stream = bandit.stream(seed)
+        while not finder.done and finder.pulls < cap:
+            arm = finder.ask()
+            finder.tell(arm, stream.pull(int(str(arm))))
+        assert finder.pulls == trials.pulls[trial]
+        assert [row.pulls for row in finder.estimates] == trials.arm_pulls[trial].tolist()
+        assert (finder.result.best if finder.result.best is not None else -1) == trials.answers[trial]
+
+
+def test_quiet_rounds_are_exact_where_eliminations_are_near() -> None:
+    """Gaps of a few hundredths: long stretches, which must end just before somebody has to go."""
+    bandit = ba.Bandit([ba.Gaussian(mean, 0.3) for mean in (0.5, 0.45, 0.4)], 0.1)
+    for method in ("se-cbai", "median-se"):
+        trials = ba.simulate(bandit, method, delta=0.1, trials=3, seed=8, chunk=3, sigma=0.3, exploration="chernoff")
+        for trial in range(3):
+            found = eliminated_literally(bandit, method, TrialSeeds(8, (), 4, 0).child(trial))
+            assert found == (trials.pulls[trial], trials.answers[trial])
+
+
+def eliminated_literally(bandit: ba.Bandit, method: str, seed: np.random.SeedSequence) -> tuple[int, int]:
+    """SE-CBAI with NumPy, testing after every round from T on."""
+    stream = bandit.stream(seed)
+    explored = ba.theory.exploration_pulls(0.05, 0.1, "chernoff")
+    active = [0, 1, 2]
+    rewards: list[list[float]] = [[], [], []]
+    pulls = rounds = 0
+    while len(active) > 1:
+        for arm in active:
+            rewards[arm].append(stream.pull(arm))
+        pulls += len(active)
+        rounds += 1
+        if rounds >= explored:
+            cut = int(0.05 * rounds)
+            kept = {arm: np.sort(rewards[arm])[cut : rounds - cut] for arm in active}
+            value = {arm: np.median(rewards[arm]) if method == "median-se" else kept[arm].mean() for arm in active}
+            radius = 0.3 / 0.9 * np.sqrt(2.0 / rounds * np.log(3 * rounds**2 * np.pi**2 / (12 * 0.1)))
+            active = [arm for arm in active if not value[arm] < max(value.values()) - 2.0 * radius]
+    return pulls, active[0]
