@@ -235,9 +235,9 @@ def next_look(n: int, spread: float, overlap: float, resolution: float) -> int:
     """How many rewards an arm that has n now will have when it is looked at again.
 
     >>> [next_look(n, 1.0, 9.0, 0.1) for n in (1, 8, 16, 1000, 4000, 100000)], next_look(1000, 1.0, 0.04, 0.1)
-    ([2, 9, 18, 1125, 4512, 102144], 1010)
+    ([2, 9, 18, 1125, 4512, 102144], 1002)
     """
-    wait = min(n / 8, 2048, n * overlap / (4 * spread))
+    wait = min(n / 8, 2048, n * overlap / (16 * spread))
     if spread >= resolution:
         wait = min(wait, n * ((spread / resolution) ** 2 - 1))
     number = n + max(1, int(wait))
