@@ -19,9 +19,7 @@ def reproduce(
         list[str] | None,
         typer.Argument(help="exp1 ... exp9, or all for these; pkis2-full, nycc-full.", show_default="all"),
     ] = None,
-    trials: Annotated[
-        int, typer.Option(help="Trials a point; our own curves have a quarter, pkis2-full 2 %, nycc-full 0.4 %.")
-    ] = 1000,
+    trials: Annotated[int, typer.Option(help="Trials a point; pkis2-full has 2 % of them, nycc-full 0.4 %.")] = 1000,
     out: Annotated[Path, typer.Option(help="Folder for report, figures and tables.")] = Path("results/reproduce"),
     workers: Annotated[int, typer.Option(help="Threads.")] = 2,
     resume: Annotated[

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestarm.kernels.compile import allocating_kernel, kernel
+from bestarm.kernels.compile import allocating_kernel, constant, kernel
 from bestarm.kernels.draws import Laws, pull
 from bestarm.kernels.rule import CERTIFIED, MEAN, Rule
 from bestarm.kernels.samples import RAW, WINDOW, recount_calm, with_rooms
 from bestarm.kernels.state import State, first_rank, second_rank
 
+NONE = constant(0)
 _MANY = 64  # arms
 _DEALT = 16  # rounds at a time
 
@@ -49,7 +50,7 @@ def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int
     arms, pool = state.samples.arms, state.samples.pool
     base = arms[0].start[1]
     stride = arms[1].start[1] - base  # all arms have the same rooms
-    t = np.int64(0)
+    t = NONE
     if arms.size <= _MANY:
         for turn in range(rounds):
             place = base + turn

@@ -6,7 +6,6 @@ and appendix "Experimental Details". Readings are numbered as in docs/explanatio
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +20,6 @@ EPSILONS = (0.02, 0.05, 0.1, 0.15, 0.2)
 # Two arms whose contaminated estimates nearly agree would be sampled almost for ever; a trial cut here is "undecided".
 # The longest exploration, of experiment 2 at epsilon = 0.02, takes 184,208 pulls.
 MAX_PULLS = 400_000
-# No claim is about our own curves: a quarter of the trials draws them as well, and saves a third of the time.
-OURS_SHARE = 1.0
 
 
 @dataclass(frozen=True)
@@ -99,9 +96,7 @@ class Experiment:
 
     def point(self, curve: Curve, delta: float, epsilon: float) -> Point:
         """Return what has to be simulated for one curve at one place of the grid."""
-        share = 1.0 if curve.variant == "paper" else OURS_SHARE
-        rest = (delta, epsilon, max(self.epsilons), self.sigma, share)
-        return Point(self.arms, curve.method, curve.options, *rest)
+        return Point(self.arms, curve.method, curve.options, delta, epsilon, max(self.epsilons), self.sigma)
 
 
 @dataclass(frozen=True)
@@ -115,8 +110,6 @@ class Point:
     adversary_epsilon : float
         The epsilon at which the adversary is drawn: the largest of the experiment. An adversary that leaves the best
         arm the best there does so at every smaller epsilon, so that one serves the whole experiment (reading #17).
-    share : float
-        Of the trials asked for, how many are run.
     """
 
     arms: tuple[Arm, ...]
@@ -126,11 +119,6 @@ class Point:
     epsilon: float
     adversary_epsilon: float
     sigma: float
-    share: float = 1.0
-
-    def trials(self, asked: int) -> int:
-        """Return how many trials are run if this many are asked for."""
-        return math.ceil(self.share * asked)
 
     def bandit(self, seed: int) -> Bandit:
         """Return the arms with the paper's adversary of a seed."""
@@ -152,7 +140,6 @@ class Point:
             "epsilon": self.epsilon,
             "adversary_epsilon": self.adversary_epsilon,
             "sigma": self.sigma,
-            "share": self.share,
         }
 
 

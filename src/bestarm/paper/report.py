@@ -19,7 +19,7 @@ import pandas as pd
 from bestarm.bandits import paper_adversary
 from bestarm.paper.claims import Verdict, claims_rows
 from bestarm.paper.comparisons import EQUAL, FAILS, HOLDS, OPEN
-from bestarm.paper.experiments import MAX_PULLS, OURS_SHARE, Experiment
+from bestarm.paper.experiments import MAX_PULLS, Experiment
 from bestarm.paper.full_size import FullSize
 from bestarm.paper.full_size_run import FullRun
 from bestarm.paper.numbers import grid_numbers, instance_numbers
@@ -281,8 +281,7 @@ def _settings(paper: PaperPart | None, full: FullSizePart | None) -> str:
         return _table(["setting", "value"], ({**shown, **packages}).items(), style="words")
     run = paper.run
     shown = {
-        "trials a point, the paper's curves": f"{run.trials:,}",
-        "trials a point, our curves": f"{math.ceil(OURS_SHARE * run.trials):,}",
+        "trials a point": f"{run.trials:,}",
         "seed": str(run.seed),
         "largest number of pulls of a trial": f"{MAX_PULLS:,}",
         "simulated pulls": f"{sum(int(trials.pulls.sum()) for trials in run.outcomes.values()):,}",

@@ -109,7 +109,7 @@ def _run_paper(
     names: Sequence[str], folder: Path, trials: int, seed: int, workers: int, resume: bool, progress: bool
 ) -> PaperPart:
     chosen = chosen_experiments(names)
-    total, figures = sum(point.trials(trials) for point in distinct_points(chosen)), 2 * len(chosen)
+    total, figures = trials * len(distinct_points(chosen)), 2 * len(chosen)
     # a figure takes about as long as a point, and counts as one
     with progress_bar(f"{total:,} trials, {figures} figures", total + figures * trials, progress) as advance:
         run = run_experiments(

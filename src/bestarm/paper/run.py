@@ -53,7 +53,7 @@ class Run:
     experiments : tuple of Experiment
         Those chosen.
     trials : int
-        Trials a point of the paper's curves; ours have a quarter.
+        Trials a point.
     seed : int
         Seed of the adversaries and of all trials.
     outcomes : mapping of Point to Trials
@@ -94,7 +94,7 @@ def run_experiments(
     out : path
         Folder for the points. What an earlier run left there is removed, unless it is resumed.
     trials, seed, workers
-        As for `simulate`, but our own curves have a quarter of the trials, and the seed is a whole number.
+        As for `simulate`, but the seed is a whole number.
     resume : bool
         Keep the points that a run with equal settings has finished there, and simulate the others.
     progress : bool or callable
@@ -106,12 +106,12 @@ def run_experiments(
     store.open(resume)
     points = distinct_points(chosen)
     outcomes: dict[Point, Trials] = {}
-    with progress_bar("trials", sum(point.trials(count) for point in points), progress is True) as bar:
+    with progress_bar("trials", count * len(points), progress is True) as bar:
         advance = progress if callable(progress) else bar
         for point in points:
             found = store.load(point, Trials.load)
             if found is None:
-                found = _simulate(point, point.trials(count), seed, workers)
+                found = _simulate(point, count, seed, workers)
                 store.save(point, found.save)
             outcomes[point] = found
             advance(len(found))
