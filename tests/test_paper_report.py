@@ -45,7 +45,7 @@ def test_tables_and_figures_are_written(made: tuple[Path, subprocess.CompletedPr
     points, trials = pd.read_parquet(out / "points.parquet"), pd.read_parquet(out / "trials.parquet")
     assert len(points) == 5 * sum(len(EXPERIMENTS[name].curves) for name in CHOSEN)
     assert len(trials) == points["trials"].sum()
-    assert set(points["trials"]) == {20, 5}
+    assert (points["trials"] == 20).all()
     assert pd.read_csv(out / "points.csv")["mean_pulls"].tolist() == pytest.approx(points["mean_pulls"].tolist())
     assert pd.read_csv(out / "trials.csv.gz")["pulls"].tolist() == trials["pulls"].tolist()
     assert pd.read_csv(out / "claims.csv")["verdict"].tolist() == [row["verdict"] for row in json.loads(done.stdout)]
