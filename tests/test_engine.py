@@ -10,6 +10,7 @@ import pytest
 import bestarm as ba
 from bestarm.kernels import tournament
 from bestarm.kernels.seeding import generator_words, start
+from bestarm.simulation import chunks
 from bestarm.simulation.seeds import TrialSeeds
 
 MEANS = [2.5, 2.3, 2.0, 0.6]
@@ -28,6 +29,20 @@ def test_a_generator_started_in_place_is_the_one_that_numpy_makes(entropy: int) 
         assert (
             np.random.Generator(bits).random(3).tolist() == np.random.default_rng(seeds.child(trial)).random(3).tolist()
         )
+
+
+@pytest.mark.parametrize("method", ["se-cbai", "random"])
+def test_where_numpy_keeps_its_state_elsewhere_trials_are_the_same(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bandit = ba.Bandit([ba.Gaussian(mean) for mean in MEANS], 0.2, ba.adversaries.Shift(0.3))
+    quick = ba.simulate(bandit, method, delta=0.2, trials=6, seed=9)
+    asked: list[object] = []
+    monkeypatch.setattr(chunks, "generator_words", asked.append)  # which says None: not known
+    slow = ba.simulate(bandit, method, delta=0.2, trials=6, seed=9)
+    assert asked
+    assert slow.arm_pulls.tolist() == quick.arm_pulls.tolist()
+    assert slow.answers.tolist() == quick.answers.tolist()
 
 
 @pytest.mark.parametrize("arms", [2, 3, 4, 5, 16, 100])

@@ -24,7 +24,6 @@ INSTANCES: dict[str, Sequence[Any]] = {
     "2.5 1.5 1.0 0.6": (2.5, 1.5, 1.0, 0.6),
     "2.5 2.3 2.0 0.6": (2.5, 2.3, 2.0, 0.6),
 }
-POWERS = ("oblivious", "prescient", "malicious")
 
 Rows = Mapping[str, tuple[str, dict[str, Any]]]
 
