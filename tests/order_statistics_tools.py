@@ -13,7 +13,7 @@ from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
 from bestarm.kernels import division, heaps, order_statistics, piles, samples, selection, sums
-from bestarm.kernels.compile import allocating_kernel, kernel
+from bestarm.kernels.compile import allocating_entry_kernel, entry_kernel
 from bestarm.kernels.division import divide
 from bestarm.kernels.order_statistics import (
     MARGIN,
@@ -49,7 +49,7 @@ MEAN, LOWER, UPPER, AT_CUT_0, AT_CUT_1 = 0, 1, 2, 3, 3 + 2 * MARGIN
 READS = 3 + 4 * MARGIN
 
 
-@allocating_kernel
+@allocating_entry_kernel
 def make_room(samples: Samples, index: int) -> Samples:
     """As `state.make_room`."""
     samples = with_room(samples, index)
@@ -60,7 +60,7 @@ def make_room(samples: Samples, index: int) -> Samples:
     return samples
 
 
-@allocating_kernel
+@allocating_entry_kernel
 def feed(samples: Samples, index: int, values: Floats, cuts_0: Ints, cuts_1: Ints, reads: Floats) -> Samples:
     """Insert values one by one; after each of the last `len(reads)`, read all there is to read."""
     unread = values.size - reads.shape[0]
@@ -100,7 +100,7 @@ def trimming_cuts(alpha: float, count: int, start: int = 0) -> tuple[Ints, Ints]
     return trimmed, sizes - trimmed
 
 
-@kernel
+@entry_kernel
 def _drop(samples: Samples, index: int, low: float, high: float) -> None:
     drop_outside(samples.arms[index], samples.pool, low, high)
 

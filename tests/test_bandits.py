@@ -15,14 +15,14 @@ import bestarm as ba
 from bestarm import adversaries
 from bestarm.bandits.arms import CompiledArm
 from bestarm.errors import InputError
-from bestarm.kernels.compile import kernel
+from bestarm.kernels.compile import entry_kernel
 from bestarm.kernels.draws import Laws, pull
 
 DRAWS = 200_000
 FAR = 5.0  # in standard errors: chance would get there once in two million comparisons, and the seeds are fixed
 
 
-@kernel
+@entry_kernel
 def fill(laws: Laws, rng: np.random.Generator, arm: int, out: NDArray[np.float64]) -> None:
     for t in range(out.size):
         out[t] = pull(laws, rng, arm, t, t)

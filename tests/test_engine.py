@@ -9,11 +9,17 @@ import pytest
 
 import bestarm as ba
 from bestarm.kernels import tournament
-from bestarm.kernels.seeding import generator_words, start
+from bestarm.kernels.seeding import generator_words
+from bestarm.kernels.seeding import start as start_piece
 from bestarm.simulation import chunks
 from bestarm.simulation.seeds import TrialSeeds
+from piece_tools import alone
 
 MEANS = [2.5, 2.3, 2.0, 0.6]
+
+start = alone(start_piece)
+set_key = alone(tournament.set_key)
+first_of, first_but = alone(tournament.first_of), alone(tournament.first_but)
 
 
 @pytest.mark.parametrize("entropy", [0, 7, 2**40 + 3, 2**200 + 17])
@@ -52,16 +58,16 @@ def test_a_tournament_agrees_with_a_scan_and_gives_ties_to_the_lowest_arm(arms: 
     keys = np.full(arms, -np.inf)
     for arm in range(arms):  # at first everybody gets a key
         keys[arm] = float(rng.integers(5))
-        tournament.set_key(trees, 0, arm, keys[arm])
+        set_key(trees, 0, arm, keys[arm])
     for _ in range(300):
         arm = int(rng.integers(arms))
         keys[arm] = float(rng.integers(5)) - (3.0 if rng.random() < 0.3 else 0.0)
-        tournament.set_key(trees, 0, arm, keys[arm])
+        set_key(trees, 0, arm, keys[arm])
         best = int(keys.argmax())
         others = keys.copy()
         others[best] = -np.inf
-        assert tournament.first_of(trees, 0) == best
-        assert tournament.first_but(trees, 0, best) == others.argmax()
+        assert first_of(trees, 0) == best
+        assert first_but(trees, 0, best) == others.argmax()
 
 
 @pytest.mark.parametrize("method", ["se-cbai", "median-se", "g-cbai", "random", "certified", "mean-gap"])

@@ -15,11 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bestarm.kernels.heaps import heap_pop, heap_push
+from bestarm.kernels import heaps, selection, sums
 from bestarm.kernels.order_statistics import MARGIN
 from bestarm.kernels.samples import DIVIDED, RAW, WINDOW, new_samples
-from bestarm.kernels.selection import select_last
-from bestarm.kernels.sums import add, dwarfs
 from order_statistics_tools import (
     AT_CUT_0,
     AT_CUT_1,
@@ -44,6 +42,11 @@ from order_statistics_tools import (
     sweep_dust,
     trimming_cuts,
 )
+from piece_tools import alone
+
+heap_push, heap_pop = alone(heaps.heap_push), alone(heaps.heap_pop)
+select_last = alone(selection.select_last)
+add, dwarfs = alone(sums.add), alone(sums.dwarfs)
 
 ALPHAS = [0.005, 0.05, 0.1, 0.25, 0.4, 0.49, 0.499]
 PREFIXES = 2_000

@@ -209,7 +209,7 @@ class Identifier:
             if decided:
                 self._decision = self._verdict()
             elif place < indices.size:
-                self._state = make_room(self._state, self._rule, indices[place])
+                self._state = make_room(self._state, indices[place])
 
     def _verdict(self) -> Result:
         rows = self.estimates

@@ -61,7 +61,7 @@ def fold(problem: Problem, options: Mapping[str, Any], log: Log) -> State:
     while place < indices.size:
         place, _ = tell(state, rule, indices, values, place)
         if place < indices.size:
-            state = make_room(state, rule, indices[place])
+            state = make_room(state, indices[place])
     conclude(state, rule)
     return state
 

@@ -17,7 +17,7 @@ from bestarm.kernels.draws import (
     Laws,
     attack_dtype,
     clean_once,
-    contaminated,
+    contaminated_once,
     law_dtype,
     new_memory,
     pull_once,
@@ -167,7 +167,7 @@ class Stream:
             return float(adversary.draw(rng, index, self._pulls[index], self._clean(index)))
         if isinstance(self._bandit.arms[index], CustomArm):
             self._laws.arms[index]["a"] = self._clean(index)  # a placeholder of variance 0: what the law sees
-        return float(contaminated(self._laws, rng, index, self._pulls[index], self._t))
+        return float(contaminated_once(self._laws, rng, index, self._pulls[index], self._t))
 
     def _clean(self, index: int) -> float:
         arm = self._bandit.arms[index]

@@ -190,7 +190,7 @@ def _renew(arm: Record, rule: Record, pool: Pool, look: Record) -> bool:
 # ---------------------------------------------------------------------------------------------------------- the method
 
 
-@inlined_kernel
+@kernel
 def observe(
     arms: Arms,
     control: Record,

@@ -12,6 +12,8 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
+from bestarm.kernels.pieces import INLINED_PIECE, PIECE
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _GENERATIONS_KEPT = 3
@@ -50,39 +52,49 @@ def _cache_folder() -> Path:
 CACHE_FOLDER = _cache_folder()
 
 
-def _compiled(function: Function, **options: bool | str) -> Function:
+def _compiled(function: Function, **options: Any) -> Function:
     config: Any = numba.config
     njit: Any = numba.njit  # takes more options than its stub knows
     before = config.CACHE_DIR
     config.CACHE_DIR = str(CACHE_FOLDER)
     try:
-        compiled = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+        compiled = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     finally:
         config.CACHE_DIR = before
     return cast(Function, compiled)
 
 
 def kernel(function: Function) -> Function:
-    """Compile on first call, keep the machine code on disk, release the GIL while it runs.
+    """Compile what other kernels call, as a piece of them (pieces.py).
 
     Arrays are not reference-counted inside: their owner is the caller, who outlives the call. Handing a NamedTuple of
     arrays down three calls costs some forty atomic operations otherwise (measured: an insert took 340 ns with them and
     55 ns without). The price is that a kernel may not create an array; one that must is an `allocating_kernel`.
     """
-    return _compiled(function, _nrt=False)
+    return _compiled(function, _nrt=False, **PIECE)
 
 
 def inlined_kernel(function: Function) -> Function:
-    """Compile like `kernel`, into the body of each caller: for what is done at every pull.
+    """Compile like `kernel`, into the body of each caller: for what is short or done at every pull.
 
     An array is seven words on the stack at each call, a generator ten: a draw took 34 ns with calls and 10 ns without.
     """
-    return _compiled(function, _nrt=False, inline="always")
+    return _compiled(function, _nrt=False, **INLINED_PIECE)
 
 
 def allocating_kernel(function: Function) -> Function:
     """Compile like `kernel`, for the few functions that create arrays; they must not be called once a pull."""
-    return _compiled(function)
+    return _compiled(function, **PIECE)
+
+
+def entry_kernel(function: Function) -> Function:
+    """Compile what Python calls, on its first call, with all its pieces; keep the machine code on disk."""
+    return _compiled(function, _nrt=False, cache=True)
+
+
+def allocating_entry_kernel(function: Function) -> Function:
+    """Compile like `entry_kernel`, for what creates arrays."""
+    return _compiled(function, cache=True)
 
 
 def constant(value: int) -> int:

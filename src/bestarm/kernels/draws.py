@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.compile import inlined_kernel, kernel
+from bestarm.kernels.compile import entry_kernel, inlined_kernel, kernel
 from bestarm.kernels.samples import Record
 
 # Laws of arms; the meaning of the parameters is in bandits/arms.py.
@@ -100,8 +100,7 @@ def _clean_other(law: Record, support: NDArray[np.float64], rng: np.random.Gener
 
 
 @kernel
-def clean_once(laws: Laws, rng: np.random.Generator, arm: int) -> float:
-    """Draw one clean reward."""
+def _clean_of(laws: Laws, rng: np.random.Generator, arm: int) -> float:
     return clean(laws.arms[arm], laws.support, rng)
 
 
@@ -171,7 +170,7 @@ def contaminated(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: 
     if law.kind == GAUSSIAN_AROUND:
         return law.a + law.b * rng.standard_normal()
     if law.kind == IMPERSONATE:
-        return clean_once(laws, rng, int(law.a))
+        return _clean_of(laws, rng, int(law.a))
     if law.kind == SHIFT:
         return reward + law.a
     if law.kind == DRIFT:
@@ -192,7 +191,19 @@ def pull(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: int) -> 
 # ------------------------------------------------------------------------------------------------- called from Python
 
 
-@kernel
+@entry_kernel
 def pull_once(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: int) -> float:
     """Draw one observed reward."""
     return pull(laws, rng, arm, pulls, t)
+
+
+@entry_kernel
+def clean_once(laws: Laws, rng: np.random.Generator, arm: int) -> float:
+    """Draw one clean reward."""
+    return clean(laws.arms[arm], laws.support, rng)
+
+
+@entry_kernel
+def contaminated_once(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: int) -> float:
+    """Draw one contaminated reward."""
+    return contaminated(laws, rng, arm, pulls, t)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bestarm.kernels.compile import allocating_kernel, constant, kernel
 from bestarm.kernels.draws import Laws, pull
-from bestarm.kernels.rule import CERTIFIED, MEAN, Rule
+from bestarm.kernels.rule import MEAN, Rule
 from bestarm.kernels.samples import RAW, WINDOW, recount_calm, with_rooms
 from bestarm.kernels.state import State, first_rank, second_rank
 
@@ -26,7 +26,7 @@ def explore(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, max_
     settings = rule[0]
     arms = state.samples.arms
     rounds = int(min(np.ceil(settings.explored) - 1.0, max_pulls // arms.size))
-    if settings.family == CERTIFIED or settings.estimator == MEAN or rounds <= WINDOW:
+    if settings.estimator == MEAN or rounds <= WINDOW:
         return state
     for index in range(arms.size):
         arm = arms[index]
@@ -35,14 +35,14 @@ def explore(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, max_
         arm.cut[0] = first_rank(settings, rounds)
         arm.cut[1] = second_rank(settings, rounds)
     samples = with_rooms(state.samples)
-    _draw_rounds(State(state.control, samples, state.members, state.trees, state.looks), laws, rng, rounds)
+    _draw_rounds(State(state.control, samples, state.members, state.trees, state.board), laws, rng, rounds)
     control = state.control[0]
     control.t = rounds * arms.size
     control.fewest = control.rounds = rounds
     for index in range(arms.size):
         samples.arms[index].held[1] = rounds
         recount_calm(samples.arms[index])
-    return State(state.control, samples, state.members, state.trees, state.looks)
+    return State(state.control, samples, state.members, state.trees, state.board)
 
 
 @kernel

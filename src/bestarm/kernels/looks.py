@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import inlined_kernel, kernel
-from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import LONGEST_WAIT, Record
 
 # Looks are at any number of rewards up to 4096, and at 256 numbers from each power of two to the next then.
@@ -40,10 +39,9 @@ class Looks(NamedTuple):
     filled: NDArray[np.int64]
 
 
-def new_looks(rule: Rule | None) -> Looks:
-    """Return the table for a rule, or an empty one for the methods that have no use for it."""
-    size = 2**_FINE + (_LAST - _FINE) * 2**_UNITS if rule is not None else 0
-    return Looks(np.zeros(size, look_dtype), np.zeros(1, np.int64))
+def new_looks() -> Looks:
+    """Return an empty table."""
+    return Looks(np.zeros(2**_FINE + (_LAST - _FINE) * 2**_UNITS, look_dtype), np.zeros(1, np.int64))
 
 
 @inlined_kernel

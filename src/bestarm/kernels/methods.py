@@ -1,4 +1,8 @@
-"""Every method as verbs on its state: `choose` an arm, `observe` a reward (which may stop it), read a `radius`."""
+"""Every method as verbs on its state: `choose` an arm, `observe` a reward (which may stop it), read an interval.
+
+Only the gap family has `trees`, only elimination `members`, only certified a `board`. Of `if x is not None`, numba
+drops what follows before it compiles anything if x is None: so a command compiles the kernels of its own methods alone.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from bestarm.kernels.certified import choose as choose_certified
 from bestarm.kernels.certified import choose_ahead as choose_certified_ahead
 from bestarm.kernels.certified import look_at_all
 from bestarm.kernels.certified import observe as observe_certified
-from bestarm.kernels.compile import inlined_kernel, kernel
+from bestarm.kernels.compile import entry_kernel, inlined_kernel, kernel
 from bestarm.kernels.elimination import choose as choose_elimination
 from bestarm.kernels.elimination import choose_ahead as choose_elimination_ahead
 from bestarm.kernels.elimination import radius as radius_elimination
@@ -18,10 +22,9 @@ from bestarm.kernels.gap import choose as choose_gap
 from bestarm.kernels.gap import choose_ahead as choose_gap_ahead
 from bestarm.kernels.gap import radius as radius_gap
 from bestarm.kernels.gap import settle as settle_gap
-from bestarm.kernels.looks import Looks
-from bestarm.kernels.rule import CERTIFIED, ELIMINATION, GAP, Rule
-from bestarm.kernels.samples import Pool, Record, recount_calm
-from bestarm.kernels.state import State, estimate, record
+from bestarm.kernels.rule import Rule
+from bestarm.kernels.samples import Pool, Record
+from bestarm.kernels.state import Board, State, estimate, has_room, record
 from bestarm.kernels.tournament import Tree
 
 Arms = NDArray[np.void]
@@ -29,62 +32,113 @@ Members = NDArray[np.int64]
 
 
 @inlined_kernel
-def choose(arms: Arms, control: Record, rule: Record, members: Members) -> int:
+def choose(
+    arms: Arms, control: Record, rule: Record, members: Members | None, trees: Tree | None, board: Board | None
+) -> int:
     """Return the arm to pull next, when no reward is outstanding and the method has not stopped."""
-    if rule.family == GAP:
-        return choose_gap(arms, control, rule)
-    if rule.family == ELIMINATION:
-        return choose_elimination(arms, control, members)
-    return choose_certified(arms, control)
+    index = -1
+    if trees is not None:
+        index = choose_gap(arms, control, rule)
+    if members is not None:
+        index = choose_elimination(arms, control, members)
+    if board is not None:
+        index = choose_certified(arms, control)
+    return index
 
 
-@inlined_kernel
+@kernel
+def _choose_ahead(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    members: Members | None,
+    trees: Tree | None,
+    board: Board | None,
+) -> int:
+    index = -1
+    if trees is not None:
+        index = choose_gap_ahead(arms, control, rule, pool)
+    if members is not None:
+        index = choose_elimination_ahead(arms)
+    if board is not None:
+        index = choose_certified_ahead(arms, control)
+    return index
+
+
+@kernel
 def observe(
     arms: Arms,
     control: Record,
     rule: Record,
     pool: Pool,
-    members: Members,
-    trees: Tree,
-    looks: Looks,
+    members: Members | None,
+    trees: Tree | None,
+    board: Board | None,
     index: int,
     reward: float,
 ) -> None:
     """Take a reward in; after a decision it is recorded and changes nothing else. The arm must have room."""
-    if rule.family == CERTIFIED:
-        observe_certified(arms, control, rule, pool, trees, looks, index, reward)
-        return
-    record(arms[index], control, rule, pool, reward)
-    if control.done == 0:
-        if rule.family == GAP:
+    if trees is not None:
+        record(arms[index], control, rule, pool, reward)
+        if control.done == 0:
             settle_gap(arms, control, rule, pool, trees, index)
-        else:
+    if members is not None:
+        record(arms[index], control, rule, pool, reward)
+        if control.done == 0:
             settle_elimination(arms, control, rule, pool, members, index)
+    if board is not None:
+        observe_certified(arms, control, rule, pool, board.trees, board.looks, index, reward)
+
+
+@kernel
+def _describe_arm(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    members: Members | None,
+    trees: Tree | None,
+    board: Board | None,
+    index: int,
+) -> tuple[float, float, float]:
+    """Return the estimate of an arm's mean and the ends of the interval around it."""
+    radius = 0.0
+    if trees is not None:
+        radius = radius_gap(arms, control, rule, index)
+    if members is not None:
+        radius = radius_elimination(arms, rule, index)
+    if board is not None:
+        return (arms[index].lower + arms[index].upper) / 2.0, arms[index].lower, arms[index].upper
+    centre = estimate(arms[index], rule, pool)
+    return centre, centre - radius, centre + radius
+
+
+@kernel
+def _look_at_all(arms: Arms, rule: Record, pool: Pool, board: Board | None) -> None:
+    if board is not None:
+        look_at_all(arms, rule, pool, board.looks)
 
 
 # ------------------------------------------------------------------------------------------------- called from Python
 
 
-@kernel
+@entry_kernel
 def ask(state: State, rule: Rule, number: int, indices: NDArray[np.int64]) -> None:
     """Write the next `number` arms to pull, each as if the rewards asked for before it had come in, and mark them."""
     control = state.control[0]
     arms = state.samples.arms
     for place in range(number):
         if control.pending == 0:
-            index = choose(arms, control, rule[0], state.members)
-        elif rule[0].family == GAP:
-            index = choose_gap_ahead(arms, control, rule[0], state.samples.pool)
-        elif rule[0].family == CERTIFIED:
-            index = choose_certified_ahead(arms, control)
+            index = choose(arms, control, rule[0], state.members, state.trees, state.board)
         else:
-            index = choose_elimination_ahead(arms)
+            index = _choose_ahead(arms, control, rule[0], state.samples.pool, state.members, state.trees, state.board)
         indices[place] = index
         arms[index].pending += 1
         control.pending += 1
 
 
-@kernel
+@entry_kernel
 def tell(
     state: State, rule: Rule, indices: NDArray[np.int64], rewards: NDArray[np.float64], begin: int
 ) -> tuple[int, bool]:
@@ -94,37 +148,29 @@ def tell(
     was_done = control.done > 0
     for place in range(begin, indices.size):
         index = indices[place]
-        if arms[index].calm == 0 and recount_calm(arms[index]) == 0:
+        if arms[index].calm == 0 and not has_room(arms[index], state.samples.pool, state.samples.used):
             return place, False
         observe(
-            arms, control, rule[0], state.samples.pool, state.members, state.trees, state.looks, index, rewards[place]
+            arms, control, rule[0], state.samples.pool, state.members, state.trees, state.board, index, rewards[place]
         )
         if not was_done and control.done > 0:
             return place + 1, True
     return indices.size, False
 
 
-@kernel
+@entry_kernel
 def conclude(state: State, rule: Rule) -> None:
     """Bring the intervals of the certified method up to the last reward."""
-    look_at_all(state.samples.arms, rule[0], state.samples.pool, state.looks)
+    _look_at_all(state.samples.arms, rule[0], state.samples.pool, state.board)
 
 
-@kernel
+@entry_kernel
 def describe(
     state: State, rule: Rule, estimates: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
 ) -> None:
     """Write the estimate of every arm and the interval around it."""
     arms = state.samples.arms
     for index in range(arms.size):
-        if rule[0].family == CERTIFIED:
-            lower[index], upper[index] = arms[index].lower, arms[index].upper
-            estimates[index] = (lower[index] + upper[index]) / 2.0
-            continue
-        estimates[index] = estimate(arms[index], rule[0], state.samples.pool)
-        if rule[0].family == GAP:
-            radius = radius_gap(arms, state.control[0], rule[0], index)
-        else:
-            radius = radius_elimination(arms, rule[0], index)
-        lower[index] = estimates[index] - radius
-        upper[index] = estimates[index] + radius
+        estimates[index], lower[index], upper[index] = _describe_arm(
+            arms, state.control[0], rule[0], state.samples.pool, state.members, state.trees, state.board, index
+        )

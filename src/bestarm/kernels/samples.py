@@ -201,22 +201,29 @@ def recount_calm(arm: Record) -> int:
     return arm.calm
 
 
+@kernel
+def find_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
+    """Move the stores of an arm that are short of room to the end of the pool; False if that is too short as well."""
+    need = 0
+    for store in range(STORES):
+        if _short(arm, store):
+            need += _wanted(arm, store)
+    if used[0] + need > pool.size:
+        return False
+    for store in range(STORES):
+        if _short(arm, store):
+            _relocate(arm, pool, pool, used, store)
+    return True
+
+
 @allocating_kernel
 def with_room(samples: Samples, index: int) -> Samples:
     """Return the samples, moved to a larger pool if need be, with room for more rewards of an arm (amortised O(1))."""
     arm = samples.arms[index]
     if recount_calm(arm) > 0:
         return samples
-    need = 0
-    for store in range(STORES):
-        if _short(arm, store):
-            need += _wanted(arm, store)
-    if samples.used[0] + need > samples.pool.size:
+    if not find_room(arm, samples.pool, samples.used):
         samples = _moved(samples, index)
-    else:
-        for store in range(STORES):
-            if _short(arm, store):
-                _relocate(arm, samples.pool, samples.pool, samples.used, store)
     recount_calm(arm)
     return samples
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.compile import allocating_kernel, constant, inlined_kernel, kernel
+from bestarm.kernels.compile import allocating_entry_kernel, allocating_kernel, constant, inlined_kernel, kernel
 from bestarm.kernels.division import divide, place_cuts
 from bestarm.kernels.looks import Looks, new_looks
 from bestarm.kernels.order_statistics import insert, insert_all, insert_raw, kept_mean, make_raw, order_statistic
 from bestarm.kernels.piles import add_to_pile, append_to_bulk
-from bestarm.kernels.rule import CERTIFIED, ELIMINATION, MEAN, MEDIAN, Rule
+from bestarm.kernels.rule import CERTIFIED, ELIMINATION, GAP, MEAN, MEDIAN, Rule
 from bestarm.kernels.samples import (
     DIVIDED,
     FEW,
@@ -23,11 +23,12 @@ from bestarm.kernels.samples import (
     Pool,
     Record,
     Samples,
+    find_room,
     new_samples,
     recount_calm,
     with_room,
 )
-from bestarm.kernels.tournament import new_trees
+from bestarm.kernels.tournament import Tree, forget_keys, new_trees
 
 MEAN_PILE = constant(1)  # where the sum of all rewards is kept when nothing else is
 
@@ -55,17 +56,25 @@ control_dtype = np.dtype(
 )
 
 
+class Board(NamedTuple):
+    """What the certified method keeps beside the arms: leaders and challengers, and the table of looks."""
+
+    trees: Tree
+    looks: Looks
+
+
 class State(NamedTuple):
     """All that changes as rewards come in: a record of the whole (length 1), the arms with their rewards, and indices.
 
     Functions called from Python take a State and a Rule; those below them single records and arrays (see Samples).
+    The last three belong to a family each; those of the other families are None (methods.py).
     """
 
     control: NDArray[np.void]
     samples: Samples
-    members: NDArray[np.int64]  # elimination: the active arms, in order, at the beginning
-    trees: NDArray[np.float64]  # leaders and challengers, see tournament.py
-    looks: Looks  # certified: what depends on the number of an arm's rewards only, see looks.py
+    members: NDArray[np.int64] | None  # elimination: the active arms, in order, at the beginning
+    trees: NDArray[np.float64] | None  # gap family: leaders and challengers, see tournament.py
+    board: Board | None  # certified: the same, and what depends on the number of an arm's rewards only, see looks.py
 
 
 def new_state(arms: int, rule: Rule) -> State:
@@ -85,9 +94,10 @@ def new_state(arms: int, rule: Rule) -> State:
         samples.arms["spread"] = np.inf
         samples.arms["bottom"] = np.inf
         samples.arms["top"] = -np.inf
-    trees = new_trees(arms, 0 if rule["family"][0] == ELIMINATION else 2)
-    looks = new_looks(rule if rule["family"][0] == CERTIFIED else None)
-    return State(control, samples, np.arange(arms), trees, looks)
+    members = np.arange(arms) if rule["family"][0] == ELIMINATION else None
+    trees = new_trees(arms, 2) if rule["family"][0] == GAP else None
+    board = Board(new_trees(arms, 2), new_looks()) if rule["family"][0] == CERTIFIED else None
+    return State(control, samples, members, trees, board)
 
 
 @kernel
@@ -105,10 +115,18 @@ def renew(state: State, blank: State) -> None:
         state.samples.arms[index] = blank.samples.arms[index]
         arm.guessed = guessed
         arm.guess[0], arm.guess[1], arm.guess[2], arm.guess[3] = lowest, low, high, highest
-        state.members[index] = index
-    for row in range(state.trees.shape[0]):
-        for node in range(state.trees.shape[1]):
-            state.trees[row, node] = -np.inf
+    _renew_indices(state.members, state.trees, state.board)
+
+
+@kernel
+def _renew_indices(members: NDArray[np.int64] | None, trees: Tree | None, board: Board | None) -> None:
+    if members is not None:
+        for index in range(members.size):
+            members[index] = index
+    if trees is not None:
+        forget_keys(trees)
+    if board is not None:
+        forget_keys(board.trees)
 
 
 @inlined_kernel
@@ -146,14 +164,32 @@ def second_rank(rule: Record, count: int) -> int:
 
 
 @allocating_kernel
-def make_room(state: State, rule: Rule, index: int) -> State:
-    """Return the state with room for more rewards of an arm; needed when its `calm` is used up."""
+def with_larger_pool(state: State, index: int) -> State:
+    """Return the state with room for more rewards of an arm, in a larger pool: what `has_room` cannot do."""
     samples = with_room(state.samples, index)
     arm = samples.arms[index]
     if arm.divided == FEW:
         make_raw(arm, samples.pool)
         recount_calm(arm)
-    return State(state.control, samples, state.members, state.trees, state.looks)
+    return State(state.control, samples, state.members, state.trees, state.board)
+
+
+@allocating_entry_kernel
+def make_room(state: State, index: int) -> State:
+    """Return the state with room for more rewards of an arm."""
+    return with_larger_pool(state, index)
+
+
+@kernel
+def has_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
+    """Tell whether an arm whose `calm` is used up has room for more rewards, or finds some in the pool."""
+    if recount_calm(arm) > 0:
+        return True
+    if not find_room(arm, pool, used):
+        return False
+    if arm.divided == FEW:
+        make_raw(arm, pool)
+    return recount_calm(arm) > 0
 
 
 @inlined_kernel

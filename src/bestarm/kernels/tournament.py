@@ -23,6 +23,14 @@ def new_trees(arms: int, number: int) -> NDArray[np.float64]:
     return np.full((number, 2 * leaves), -np.inf)
 
 
+@kernel
+def forget_keys(trees: Tree) -> None:
+    """Make all keys -infinity again."""
+    for row in range(trees.shape[0]):
+        for node in range(trees.shape[1]):
+            trees[row, node] = -np.inf
+
+
 @inlined_kernel
 def set_key(trees: Tree, row: int, arm: int, key: float) -> None:
     """Give an arm another key."""

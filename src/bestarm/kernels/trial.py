@@ -5,17 +5,41 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.compile import allocating_kernel, kernel
+from bestarm.kernels.compile import (
+    allocating_entry_kernel,
+    allocating_kernel,
+    entry_kernel,
+    inlined_kernel,
+    kernel,
+)
 from bestarm.kernels.draws import Laws, forget, pull
 from bestarm.kernels.exploration import explore
-from bestarm.kernels.methods import choose, observe
+from bestarm.kernels.methods import Arms, Members, choose, observe
 from bestarm.kernels.quiet import draw_quiet_rounds, draw_until_look
-from bestarm.kernels.rule import CERTIFIED, Rule
-from bestarm.kernels.samples import recount_calm
+from bestarm.kernels.rule import Rule
+from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.seeding import Words, start
-from bestarm.kernels.state import State, make_room, renew
+from bestarm.kernels.state import Board, State, has_room, renew, with_larger_pool
+from bestarm.kernels.tournament import Tree
 
 FINISHED = -1
+
+
+@inlined_kernel
+def _draw_quiet(
+    arms: Arms,
+    control: Record,
+    pool: Pool,
+    members: Members | None,
+    board: Board | None,
+    laws: Laws,
+    rng: np.random.Generator,
+    max_pulls: int,
+) -> None:
+    if members is not None:
+        draw_quiet_rounds(arms, control, pool, members, laws, rng, max_pulls)
+    if board is not None:
+        draw_until_look(arms, control, pool, laws, rng, max_pulls)
 
 
 @kernel
@@ -26,32 +50,40 @@ def _run_until_full(state: State, rule: Rule, laws: Laws, rng: np.random.Generat
     arms = state.samples.arms
     pool = state.samples.pool
     while control.done == 0 and control.t < max_pulls:
-        if settings.family == CERTIFIED:
-            if control.explored == 1:
-                draw_until_look(arms, control, pool, laws, rng, max_pulls)
-        elif control.quiet > control.rounds:
-            draw_quiet_rounds(arms, control, pool, state.members, laws, rng, max_pulls)
+        _draw_quiet(arms, control, pool, state.members, state.board, laws, rng, max_pulls)
         if control.t == max_pulls:
             break
-        index = choose(arms, control, settings, state.members)
-        if arms[index].calm == 0 and recount_calm(arms[index]) == 0:
+        index = choose(arms, control, settings, state.members, state.trees, state.board)
+        if arms[index].calm == 0 and not has_room(arms[index], pool, state.samples.used):
             return index
         reward = pull(laws, rng, index, arms[index].told, control.t)
-        observe(arms, control, settings, pool, state.members, state.trees, state.looks, index, reward)
+        observe(arms, control, settings, pool, state.members, state.trees, state.board, index, reward)
     return FINISHED
 
 
 @allocating_kernel
-def _run_trial(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, max_pulls: int) -> State:
-    state = explore(state, rule, laws, rng, max_pulls)
+def _run_trial(
+    state: State,
+    members: Members | None,
+    trees: Tree | None,
+    rule: Rule,
+    laws: Laws,
+    rng: np.random.Generator,
+    max_pulls: int,
+) -> State:
+    # The certified method has no forced exploration.
+    if trees is not None:
+        state = explore(state, rule, laws, rng, max_pulls)
+    if members is not None:
+        state = explore(state, rule, laws, rng, max_pulls)
     while True:
         arm = _run_until_full(state, rule, laws, rng, max_pulls)
         if arm == FINISHED:
             return state
-        state = make_room(state, rule, arm)
+        state = with_larger_pool(state, arm)
 
 
-@allocating_kernel
+@allocating_entry_kernel
 def run_trials(
     state: State,
     blank: State,
@@ -78,7 +110,7 @@ def run_trials(
         rule[0].seed = seeds[trial, 4]
         renew(state, blank)
         forget(laws)
-        state = _run_trial(state, rule, laws, rng, max_pulls)
+        state = _run_trial(state, state.members, state.trees, rule, laws, rng, max_pulls)
         pulls[trial] = state.control[0].t
         answers[trial] = state.control[0].best
         done[trial] = state.control[0].done
@@ -86,7 +118,7 @@ def run_trials(
             arm_pulls[trial, index] = state.samples.arms[index].told
 
 
-@kernel
+@entry_kernel
 def draw_only(laws: Laws, rng: np.random.Generator, arms: NDArray[np.int64]) -> float:
     """Draw the rewards of the given arms and return their sum: what a simulated pull costs at the least."""
     total = 0.0

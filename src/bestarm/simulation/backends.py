@@ -15,9 +15,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import cloudpickle
-from joblib import Parallel, delayed
-
 from bestarm.errors import InputError
 from bestarm.simulation.chunks import ChunkResult, Spec, run_chunk
 from bestarm.simulation.fingerprints import code_key
@@ -101,6 +98,8 @@ def _try_out(spec: Spec, chunks: Pace) -> None:
 def _joblib(
     name: str, run: Callable[[int, int], Finished], chunks: Iterable[tuple[int, int]], workers: int
 ) -> Iterator[Finished]:
+    from joblib import Parallel, delayed  # a tenth of a second that one worker can do without
+
     # max_nbytes: memory-mapped tables would be read-only, another type for the compiler.
     parallel = Parallel(n_jobs=workers, backend=name, return_as="generator_unordered", batch_size=1, max_nbytes=None)
     yield from parallel(delayed(run)(first, last) for first, last in chunks)
@@ -114,6 +113,8 @@ def _code() -> str:
 
 
 def _packed(spec: Spec) -> Packed:
+    import cloudpickle
+
     try:
         data = cloudpickle.dumps(spec)
     except Exception as error:  # whatever an arm or adversary of the user's raises

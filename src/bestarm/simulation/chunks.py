@@ -128,5 +128,5 @@ def _run_in_python(spec: Spec, rule: Rule, rng: np.random.Generator) -> State:
             raise InputError("reward", "be a finite number", reward[0], "an arm or adversary of the bandit gave it")
         checked_reward(spec.problem, float(reward[0]))
         while tell(state, rule, index, reward, 0)[0] == 0:
-            state = make_room(state, rule, index[0])
+            state = make_room(state, index[0])
     return state
