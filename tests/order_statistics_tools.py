@@ -410,9 +410,10 @@ def check(store: Compiled | Interpreted, index: int, inserted: Sequence[float], 
     bulks = [stored(arm.start[pile], arm.held[pile]) for pile in range(FIRST_RESERVE)]
     reserves = []
     for place in range(FIRST_RESERVE, WAITING):
-        heap = stored(arm.start[place], arm.held[place])
-        assert all(heap[(child - 1) // 2] >= heap[child] for child in range(1, len(heap)))
-        reserves.append(heap if (place - FIRST_RESERVE) % 2 == 0 else [-value for value in heap])
+        reserve = stored(arm.start[place], arm.held[place])
+        assert 0 <= arm.heaped[place] <= len(reserve)
+        assert all(reserve[(child - 1) // 2] >= reserve[child] for child in range(1, arm.heaped[place]))
+        reserves.append(reserve if (place - FIRST_RESERVE) % 2 == 0 else [-value for value in reserve])
     windows = [stored(arm.window[w], arm.width[w]) for w in range(2)]
 
     # One sorted order: within the windows, and from part to part and fence to fence.

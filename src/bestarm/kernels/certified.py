@@ -103,18 +103,29 @@ def _raise_alarm(arm: Record, reason: int) -> None:
 def _sieve(arm: Record, pool: Pool, low: float, high: float) -> int:
     """Drop waiting rewards outside [low, high]; return where those that stay end."""
     begin = arm.start[WAITING]
-    end = begin
+    end = begin + arm.held[WAITING]
+    # Mostly there is nothing to drop. Two pairs of extremes side by side, as each waits for its last comparison.
     bottom, top = arm.bottom, arm.top
-    for place in range(begin, begin + arm.held[WAITING]):
+    other_bottom, other_top = bottom, top
+    for place in range(begin, end - 1, 2):
+        bottom, top = min(bottom, pool[place]), max(top, pool[place])
+        other_bottom, other_top = min(other_bottom, pool[place + 1]), max(other_top, pool[place + 1])
+    bottom, top = min(bottom, other_bottom, pool[end - 1]), max(top, other_top, pool[end - 1])
+    if low <= bottom and top <= high:
+        arm.bottom, arm.top = bottom, top
+        return end
+    bottom, top = arm.bottom, arm.top
+    kept = begin
+    for place in range(begin, end):
         value = pool[place]
-        pool[end] = value
+        pool[kept] = value
         if low <= value <= high:
-            end += 1
+            kept += 1
             bottom = min(bottom, value)
             top = max(top, value)
     arm.bottom, arm.top = bottom, top
-    arm.dropped += begin + arm.held[WAITING] - end
-    return end
+    arm.dropped += end - kept
+    return kept
 
 
 @kernel

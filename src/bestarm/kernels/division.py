@@ -1,6 +1,6 @@
 """Division of an arm's raw rewards among windows and piles, when an order statistic is asked for the first time.
 
-Selection does it in O(n), but its branches are as good as random, and 60 ns a reward is more than the rest of a pull.
+Selection does it in O(n), but goes over the rewards several times, for each of two cuts.
 So bounds around each window are guessed first, from a sample or from what the same arm gave in the trial before. Passes
 that have no branches then leave few rewards to select from. The guess decides on the way there, never on the result.
 """

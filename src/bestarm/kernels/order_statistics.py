@@ -25,16 +25,23 @@ from bestarm.kernels.compile import constant, inlined_kernel, kernel
 from bestarm.kernels.piles import (
     add_to_pile,
     append_to_bulk,
+    count_pushed,
     fill_reserve,
     guard_sum,
     pop_reserve,
+    push_all,
     push_reserve,
+    shorten_reserve,
+    usual_batch,
 )
-from bestarm.kernels.samples import DIVIDED, FEW, FIRST_RESERVE, RAW, WAITING, WINDOW, Pool, Record, pile_size
+from bestarm.kernels.samples import DIVIDED, FEW, FIRST_RESERVE, RAW, WAITING, WINDOW, Pool, Record, pile_of, pile_size
 from bestarm.kernels.sums import add, dwarfs, range_sum
 
 REACH = 16  # rewards on either side of its cut when a window is set up
 MARGIN = 2  # rewards on either side of its cut at the least, while the pile there has any
+
+_STRIDE = 8  # rewards of a window that are moved together
+_SOME = 4  # rewards that are worth a pass over them all
 
 BELOW = constant(0)
 ABOVE = constant(1)
@@ -80,14 +87,14 @@ def _spill(arm: Record, pool: Pool, w: int) -> None:
     """Make room in a window: all beyond REACH of its cut goes to the piles beside it."""
     start = arm.window[w]
     reserve = FIRST_RESERVE + 2 * w
-    outward = max(0, arm.cut[w] - REACH)
-    for place in range(outward):
-        push_reserve(arm, pool, reserve + BELOW, pool[start + place])
+    outward = arm.cut[w] - REACH
     if outward > 0:
+        push_all(arm, pool, reserve + BELOW, start, start + outward)
         _close_front(arm, pool, w, outward)
-    while arm.width[w] > arm.cut[w] + REACH:
-        arm.width[w] -= 1
-        push_reserve(arm, pool, reserve + ABOVE, pool[start + arm.width[w]])
+    outward = arm.width[w] - arm.cut[w] - REACH
+    if outward > 0:
+        arm.width[w] -= outward
+        push_all(arm, pool, reserve + ABOVE, start + arm.width[w], start + arm.width[w] + outward)
     resum(arm, pool, w)
 
 
@@ -223,6 +230,10 @@ def _insert_near(arm: Record, pool: Pool, value: float) -> None:
     end = start + arm.width[w]
     if end > start and pool[start] <= value <= pool[end - 1]:
         place = end
+        while place - start > _STRIDE and pool[place - _STRIDE] > value:
+            for _ in range(_STRIDE):
+                pool[place] = pool[place - 1]
+                place -= 1
         while pool[place - 1] > value:
             pool[place] = pool[place - 1]
             place -= 1
@@ -324,8 +335,10 @@ def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> N
 @kernel
 def insert_all(arm: Record, pool: Pool, begin: int, end: int) -> None:
     """Insert rewards that lie at a place of the pool; `place_cuts` has to follow. Their `calm` is spent already."""
-    if arm.divided == DIVIDED and end - begin > 3:
+    if arm.divided == DIVIDED and end - begin >= _SOME:
         end = _put_far(arm, pool, begin, end)
+        if end - begin >= _SOME:
+            end = _put_in_reserves(arm, pool, begin, end)
     for place in range(begin, end):
         value = pool[place]
         arm.count += 1
@@ -371,6 +384,58 @@ def _put_far(arm: Record, pool: Pool, begin: int, end: int) -> int:
     arm.below[0] += below - first_below
     arm.below[1] += below - first_below + kept - first
     return near
+
+
+@kernel
+def _put_in_reserves(arm: Record, pool: Pool, begin: int, end: int) -> int:
+    """Insert those rewards that belong to a reserve and to nowhere else; the others move up, to where is returned."""
+    for store in range(FIRST_RESERVE, WAITING):
+        if arm.held[store] + end - begin > arm.room[store]:
+            shorten_reserve(arm, pool, store, min(usual_batch(arm, pile_of(store)), arm.held[store] >> 1))
+            if arm.held[store] + end - begin > arm.room[store]:
+                return end
+    fence_0, fence_1, fence_2, fence_3 = arm.fence[0], arm.fence[1], arm.fence[2], arm.fence[3]
+    low_0, high_0, low_1, high_1 = -np.inf, np.inf, -np.inf, np.inf
+    if arm.width[0] > 0:
+        low_0, high_0 = pool[arm.window[0]], pool[arm.window[0] + arm.width[0] - 1]
+    if arm.width[1] > 0:
+        low_1, high_1 = pool[arm.window[1]], pool[arm.window[1] + arm.width[1] - 1]
+    first_3, first_4 = arm.start[3] + arm.held[3], arm.start[4] + arm.held[4]
+    first_5, first_6 = arm.start[5] + arm.held[5], arm.start[6] + arm.held[6]
+    end_3, end_4, end_5, end_6, rest = first_3, first_4, first_5, first_6, begin
+    for place in range(begin, end):
+        value = pool[place]
+        is_3 = fence_0 < value < low_0
+        is_4 = high_0 < value < fence_1
+        is_5 = fence_2 < value < low_1
+        is_6 = high_1 < value < fence_3
+        below = end_3 if is_3 else end_5
+        above = end_4 if is_4 else end_6
+        pool[below if is_3 or is_5 else rest] = value
+        pool[above if is_4 or is_6 else rest] = -value if is_4 or is_6 else value
+        end_3 += is_3
+        end_4 += is_4
+        end_5 += is_5
+        end_6 += is_6
+        rest += not (is_3 or is_4 or is_5 or is_6)
+    _count_in_reserve(arm, pool, LOW_CUT, BELOW, first_3, end_3)
+    _count_in_reserve(arm, pool, LOW_CUT, ABOVE, first_4, end_4)
+    _count_in_reserve(arm, pool, HIGH_CUT, BELOW, first_5, end_5)
+    _count_in_reserve(arm, pool, HIGH_CUT, ABOVE, first_6, end_6)
+    return rest
+
+
+@kernel
+def _count_in_reserve(arm: Record, pool: Pool, w: int, direction: int, begin: int, end: int) -> None:
+    """Count rewards that have been written behind a reserve of a window."""
+    if begin == end:
+        return
+    arm.count += end - begin
+    if direction == BELOW:
+        arm.below[w] += end - begin
+    if w == 0:
+        arm.below[1] += end - begin
+    count_pushed(arm, pool, FIRST_RESERVE + 2 * w + direction, end - begin)
 
 
 @kernel
@@ -422,7 +487,7 @@ def drop_outside(arm: Record, pool: Pool, low: float, high: float) -> None:
                 sign = -1.0 if store >= FIRST_RESERVE and (store - FIRST_RESERVE) & 1 == 1 else 1.0
                 begin = arm.start[store]
                 place = _keep_between(arm, pool, begin, begin + arm.held[store], place, sign, low, high)
-                arm.held[store] = 0
+                arm.held[store] = arm.heaped[store] = 0
         for w in range(2):
             place = _keep_between(arm, pool, arm.window[w], arm.window[w] + arm.width[w], place, 1.0, low, high)
             arm.width[w] = 0

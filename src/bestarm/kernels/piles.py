@@ -1,11 +1,12 @@
 """Piles: unsorted bags of rewards that can give up those next to a window.
 
-A pile is a *bulk*, in no order, and a *reserve* at each window it touches: a heap of the rewards next to that window.
-Rewards are appended to the bulk unseen. A reserve that runs dry is filled from the bulk by selection in O(n), with
-sqrt(n) rewards: between two fillings the rank of a fixed value drifts from its cut like a random walk, by at most
-sqrt(n)/2 in n inserts, so for exchangeable rewards a filling is spread over O(n) inserts. If a reserve runs dry before
-half as many inserts as its bulk has rewards, it is filled with twice as many as last time: for any order of the
-rewards, after log n such fillings the next one is a fixed part of n inserts away. Hence O(log n) amortised.
+A pile is a *bulk*, in no order, and a *reserve* at each window it touches: the rewards next to that window, of which
+the first pop makes a heap. Rewards are appended to either unseen. A reserve that runs dry is filled from the bulk by
+selection in O(n), with sqrt(n) rewards: between two fillings the rank of a fixed value drifts from its cut like a
+random walk, by at most sqrt(n)/2 in n inserts, so for exchangeable rewards a filling is spread over O(n) inserts. If a
+reserve runs dry before half as many inserts as its bulk has rewards, it is filled with twice as many as last time: for
+any order of the rewards, after log n such fillings the next one is a fixed part of n inserts away. Hence O(log n)
+amortised.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.heaps import heap_pop, heap_push
 from bestarm.kernels.samples import FIRST_RESERVE, WAITING, WINDOW, Pool, Record, pile_of
 from bestarm.kernels.selection import select_last
-from bestarm.kernels.sums import add, dwarfs
+from bestarm.kernels.sums import add, dwarfs, range_sum
 
 SMALLEST_BATCH = 32
 
@@ -35,13 +36,15 @@ def append_to_bulk(arm: Record, pool: Pool, pile: int, value: float) -> None:
 
 
 @inlined_kernel
-def _sign(store: int) -> float:
+def sign_of(store: int) -> float:
+    """Return by what the rewards of a reserve are multiplied: the one next to the window is its largest number."""
     # The reserve below a window gives up its largest reward first, the one above it its smallest.
     return 1.0 if (store - FIRST_RESERVE) & 1 == 0 else -1.0
 
 
 @kernel
-def _usual_batch(arm: Record, pile: int) -> int:
+def usual_batch(arm: Record, pile: int) -> int:
+    """Return how many rewards a reserve is filled with, unless it runs dry too soon."""
     return max(SMALLEST_BATCH, int(np.sqrt(arm.held[pile])))
 
 
@@ -49,25 +52,73 @@ def _usual_batch(arm: Record, pile: int) -> int:
 def push_reserve(arm: Record, pool: Pool, store: int, value: float) -> None:
     """Push a reward onto a reserve; one that is full or outgrew its purpose gives most of itself back to the bulk."""
     pile = pile_of(store)
-    sign = _sign(store)
+    sign = sign_of(store)
     add_to_pile(arm, pile, value)
     if arm.held[store] == arm.room[store]:
-        shorten_reserve(arm, pool, store, min(_usual_batch(arm, pile), arm.held[store] >> 1))
+        shorten_reserve(arm, pool, store, min(usual_batch(arm, pile), arm.held[store] >> 1))
         if sign * value < sign * arm.fence[store - FIRST_RESERVE]:  # it would have been given back as well
             append_to_bulk(arm, pool, pile, value)
             return
-    heap_push(pool, arm.start[store], arm.held[store], sign * value)
-    arm.held[store] += 1
-    size = arm.held[store]
-    if size > 3 * max(SMALLEST_BATCH, arm.batch[store]) and size * size > 9 * arm.held[pile]:
-        shorten_reserve(arm, pool, store, min(_usual_batch(arm, pile), size >> 1))
+    append_to_bulk(arm, pool, store, sign * value)
+    _limit(arm, pool, store)
+
+
+@kernel
+def push_all(arm: Record, pool: Pool, store: int, begin: int, end: int) -> None:
+    """Push rewards that lie in order at a place of the pool onto a reserve."""
+    sign = sign_of(store)
+    size = arm.held[store] + end - begin
+    if size > arm.room[store] or _outgrown(arm, store, size):
+        # The one furthest from the window first: of what follows none is beyond a fence that is set on the way.
+        for offset in range(end - begin):
+            push_reserve(arm, pool, store, pool[begin + offset if sign > 0.0 else end - 1 - offset])
+        return
+    first = arm.start[store] + arm.held[store]
+    for offset in range(end - begin):
+        pool[first + offset] = sign * pool[begin + offset]
+    count_pushed(arm, pool, store, end - begin)
+
+
+@kernel
+def count_pushed(arm: Record, pool: Pool, store: int, number: int) -> None:
+    """Count rewards that have been written behind a reserve."""
+    pile = pile_of(store)
+    sign = sign_of(store)
+    first = arm.start[store] + arm.held[store]
+    total, rest = range_sum(pool, first, first + number)
+    arm.total[pile], arm.total_rest[pile] = add(arm.total[pile], arm.total_rest[pile] + sign * rest, sign * total)
+    arm.held[store] += number
+    _limit(arm, pool, store)
+
+
+@inlined_kernel
+def _outgrown(arm: Record, store: int, size: int) -> bool:
+    """Tell whether a reserve of a size is larger than its purpose."""
+    return size > 3 * max(SMALLEST_BATCH, arm.batch[store]) and size * size > 9 * arm.held[pile_of(store)]
+
+
+@inlined_kernel
+def _limit(arm: Record, pool: Pool, store: int) -> None:
+    """Shorten a reserve that outgrew its purpose."""
+    if _outgrown(arm, store, arm.held[store]):
+        shorten_reserve(arm, pool, store, min(usual_batch(arm, pile_of(store)), arm.held[store] >> 1))
+
+
+@kernel
+def _make_heap(arm: Record, pool: Pool, store: int) -> None:
+    """Make a heap of a reserve: what was pushed since the last pop is in no order."""
+    for size in range(arm.heaped[store], arm.held[store]):
+        heap_push(pool, arm.start[store], size, pool[arm.start[store] + size])
+    arm.heaped[store] = arm.held[store]
 
 
 @kernel
 def pop_reserve(arm: Record, pool: Pool, store: int) -> float:
     """Pop the reward next to the window; `guard_sum` must follow the last of several pops."""
-    value = _sign(store) * heap_pop(pool, arm.start[store], arm.held[store])
+    _make_heap(arm, pool, store)
+    value = sign_of(store) * heap_pop(pool, arm.start[store], arm.held[store])
     arm.held[store] -= 1
+    arm.heaped[store] -= 1
     add_to_pile(arm, pile_of(store), -value)
     return value
 
@@ -77,16 +128,15 @@ def shorten_reserve(arm: Record, pool: Pool, store: int, kept: int) -> None:
     """Give all but the `kept` rewards next to the window back to the bulk."""
     if kept >= arm.held[store]:
         return
-    sign = _sign(store)
+    sign = sign_of(store)
     start = arm.start[store]
     select_last(pool, start, arm.held[store], arm.held[store] - kept, -1.0)
     nearest_given = -np.inf
     for place in range(start + kept, start + arm.held[store]):
         nearest_given = max(nearest_given, pool[place])
         append_to_bulk(arm, pool, pile_of(store), sign * pool[place])
-    for size in range(kept):
-        heap_push(pool, start, size, pool[start + size])
     arm.held[store] = kept
+    arm.heaped[store] = 0
     arm.fence[store - FIRST_RESERVE] = sign * nearest_given
 
 
@@ -94,7 +144,7 @@ def shorten_reserve(arm: Record, pool: Pool, store: int, kept: int) -> None:
 def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
     """Fill an empty reserve with the rewards of its pile that are next to its window, if the pile has any."""
     pile = pile_of(store)
-    sign = _sign(store)
+    sign = sign_of(store)
     if arm.held[pile] == 0 and pile == 1:  # all of the pile is in its other reserve, which is in the wrong order
         shorten_reserve(arm, pool, 2 * FIRST_RESERVE + 3 - store, arm.held[pile])
     if arm.held[pile] == 0:
@@ -102,7 +152,7 @@ def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
     if 2 * (arm.count - arm.filled[store]) < arm.held[pile]:
         arm.batch[store] = 2 * arm.batch[store]
     else:
-        arm.batch[store] = _usual_batch(arm, pile)
+        arm.batch[store] = usual_batch(arm, pile)
     arm.filled[store] = arm.count
     if arm.batch[store] > arm.room[store] - WINDOW:
         arm.calm = 0  # ask for more room before the next insert, and make do until then
@@ -113,8 +163,9 @@ def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
     for size in range(taken):
         value = sign * pool[arm.start[pile] + arm.held[pile] + size]
         farthest = min(farthest, value)
-        heap_push(pool, arm.start[store], size, value)
+        pool[arm.start[store] + size] = value
     arm.held[store] = taken
+    arm.heaped[store] = 0
     arm.fence[store - FIRST_RESERVE] = sign * farthest
 
 
@@ -128,6 +179,7 @@ def guard_sum(arm: Record, pool: Pool, store: int, largest: float) -> None:
     for other in range(FIRST_RESERVE, WAITING):
         if pile_of(other) == pile:
             remaining += arm.held[other]
+            _make_heap(arm, pool, other)
             edge = pool[arm.start[other]] if arm.held[other] > 0 else arm.fence[other - FIRST_RESERVE]
             if other == store:
                 near = edge
@@ -142,4 +194,4 @@ def guard_sum(arm: Record, pool: Pool, store: int, largest: float) -> None:
     for other in range(FIRST_RESERVE, WAITING):
         if pile_of(other) == pile:
             for place in range(arm.start[other], arm.start[other] + arm.held[other]):
-                add_to_pile(arm, pile, _sign(other) * pool[place])
+                add_to_pile(arm, pile, sign_of(other) * pool[place])

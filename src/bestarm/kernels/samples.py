@@ -62,11 +62,13 @@ arm_dtype = np.dtype(
         ("start", "i8", (STORES,)),
         ("held", "i8", (STORES,)),
         ("room", "i8", (STORES,)),
+        ("heaped", "i8", (STORES,)),  # of a reserve: how many of its rewards, from the start, make a heap
         ("batch", "i8", (STORES,)),  # of a reserve: how many rewards it was last filled with
         ("filled", "i8", (STORES,)),  # and at which count of the arm
         ("guess", "f8", (4,)),  # bounds around window 0 and window 1 when rewards are divided
         ("guessed", "i8"),  # for how many rewards
         # The rest is the certified method's.
+        ("wish", "i8", (STORES,)),  # rooms that the same arm had in trials before
         ("certified", "i8"),  # 1: stored rewards may have to be gathered in the bulk of pile 1 again
         ("ready", "i8"),  # 1: the interval below has been computed
         ("lower", "f8"),
@@ -96,14 +98,20 @@ class Samples(NamedTuple):
     used: NDArray[np.int64]
 
 
-def new_samples(arms: int, *, stored: bool = True) -> Samples:
-    """Return room for the rewards of `arms` arms; with `stored=False` only their sums will be kept."""
+def new_samples(arms: int, *, stored: bool = True, rewards: int = 0) -> Samples:
+    """Return room for the rewards of `arms` arms; with `stored=False` only their sums will be kept.
+
+    A pool for `rewards` of them need not move before. It is better made here than by a kernel: NumPy asks for large
+    pages of memory, without which a thousand arms lie on more pages than the processor can keep track of.
+    """
     records = np.zeros(arms, arm_dtype)
     records["active"] = records["stale"] = 1
     records["calm"] = WINDOW if stored else np.iinfo(np.int64).max
     records["window"] = WINDOW * np.arange(2 * arms).reshape(arms, 2)
-    pool = np.zeros(WINDOW * 2 * arms if stored else 0)
-    return Samples(records, pool, np.array([pool.size]))
+    windows = WINDOW * 2 * arms if stored else 0
+    pool = np.empty(windows + (16 * WINDOW * arms + 4 * rewards if rewards > 0 else 0))
+    pool[:windows] = 0.0
+    return Samples(records, pool, np.array([windows]))
 
 
 @inlined_kernel
@@ -147,15 +155,16 @@ def _crowd(arm: Record) -> int:
 
 @kernel
 def _wanted(arm: Record, store: int) -> int:
+    """Return the room that a store should get."""
     if store == WAITING:
-        return 2 * _crowd(arm) + WINDOW if arm.certified == 1 else SHORT_WAIT
+        return max(2 * _crowd(arm) + WINDOW, arm.wish[WAITING]) if arm.certified == 1 else SHORT_WAIT
     # Half as much again as it holds, and space for what a spill or a first batch brings. A bulk may have to hold its
     # whole pile; a reserve that is full gives to its bulk, so it asks only for the sake of its next batch.
     if store >= FIRST_RESERVE:
         load = max(arm.held[store], arm.batch[store])
-        return load + (load >> 1) + 3 * WINDOW
+        return max(load + (load >> 1) + 3 * WINDOW, arm.wish[store])
     load = _load(arm, store)
-    return load + (load >> 1) + 3 * WINDOW + 4 * _crowd(arm)
+    return max(load + (load >> 1) + 3 * WINDOW + 4 * _crowd(arm), arm.wish[store])
 
 
 @kernel
@@ -249,7 +258,8 @@ def _moved(samples: Samples, asking: int) -> Samples:
         if arm.divided != FEW or index == asking:
             for store in range(STORES):
                 total += _wanted(arm, store)
-    pool = np.empty(windows + 2 * total, np.float64)  # memory that is not written to costs nothing
+    # Memory that is not written to costs nothing, and the next trial may want as much as the last one.
+    pool = np.empty(max(windows + 2 * total, samples.pool.size), np.float64)
     for place in range(windows):  # not a slice: to refuse another size of it, numba compiles how to write numbers out
         pool[place] = samples.pool[place]
     samples.used[0] = windows

@@ -19,6 +19,7 @@ from bestarm.kernels.samples import (
     MOST_WAITING_OF_FEW,
     RAW,
     SHORT_WAIT,
+    STORES,
     WAITING,
     Pool,
     Record,
@@ -77,12 +78,13 @@ class State(NamedTuple):
     board: Board | None  # certified: the same, and what depends on the number of an arm's rewards only, see looks.py
 
 
-def new_state(arms: int, rule: Rule) -> State:
-    """Return the state before the first reward."""
+def new_state(arms: int, rule: Rule, *, rewards: int = 0) -> State:
+    """Return the state before the first reward, with room for as many as are foreseen; it grows if there are more."""
     control = np.zeros(1, control_dtype)
     control["best"] = control["leader"] = control["challenger"] = -1
     control["at_fewest"] = control["behind"] = control["active"] = control["unready"] = arms
-    samples = new_samples(arms, stored=bool(rule["estimator"][0] != MEAN))
+    stored = bool(rule["estimator"][0] != MEAN)
+    samples = new_samples(arms, stored=stored, rewards=rewards if stored else 0)
     if rule["family"][0] == CERTIFIED:
         bounded = bool(rule["bounded"][0])
         samples.arms["certified"] = 1
@@ -104,17 +106,20 @@ def new_state(arms: int, rule: Rule) -> State:
 def renew(state: State, blank: State) -> None:
     """Make a state what a new one is: `blank`, of the same arms and rule.
 
-    Its pool stays as large as it was, and arms keep their guess of where to divide.
+    Its pool stays as large as it was, and arms remember where to divide and how much room they had.
     """
     state.control[0] = blank.control[0]
     state.samples.used[0] = blank.samples.used[0]
     for index in range(state.samples.arms.size):
         arm = state.samples.arms[index]
-        guessed = arm.guessed
-        lowest, low, high, highest = arm.guess[0], arm.guess[1], arm.guess[2], arm.guess[3]
-        state.samples.arms[index] = blank.samples.arms[index]
-        arm.guessed = guessed
-        arm.guess[0], arm.guess[1], arm.guess[2], arm.guess[3] = lowest, low, high, highest
+        new = blank.samples.arms[index]  # a row of its own: what is to be remembered is put there first
+        new.guessed = arm.guessed
+        for place in range(4):
+            new.guess[place] = arm.guess[place]
+        if arm.certified == 1:
+            for store in range(STORES):
+                new.wish[store] = max(arm.wish[store], arm.room[store])
+        state.samples.arms[index] = new
     _renew_indices(state.members, state.trees, state.board)
 
 

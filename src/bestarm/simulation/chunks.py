@@ -19,6 +19,8 @@ from bestarm.problem import LARGEST_REWARD, Problem, checked_reward
 from bestarm.simulation.seeds import TrialSeeds, generator, method_seed
 
 NO_CAP = 2**62
+REWARDS_AN_ARM = 2**12  # to have room for, of each trial
+MOST_REWARDS = 2**24
 
 
 @dataclass(frozen=True)
@@ -97,10 +99,17 @@ def run_chunk(spec: Spec, first: int, last: int) -> ChunkResult:
     return result
 
 
+def _foreseen(spec: Spec) -> int:
+    """Return for how many rewards of a trial to have room from the beginning: memory that is not used costs nothing."""
+    arms = spec.problem.size
+    usual = arms * max(2.0 * spec.rule["explored"][0], REWARDS_AN_ARM)
+    return int(min(spec.max_pulls, usual, MOST_REWARDS))
+
+
 def _run_compiled(spec: Spec, laws: Laws, seeds: NDArray[np.uint64], result: ChunkResult) -> None:
     rule = spec.rule.copy()
     laws = laws._replace(memory=laws.memory.copy())  # another thread may use these
-    state, blank = new_state(spec.problem.size, rule), new_state(spec.problem.size, rule)
+    state, blank = new_state(spec.problem.size, rule, rewards=_foreseen(spec)), new_state(spec.problem.size, rule)
     bits = np.random.PCG64(0)
     where = generator_words(bits)
     if where is not None:
