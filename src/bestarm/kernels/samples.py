@@ -34,15 +34,19 @@ MOST_WAITING_OF_FEW = 8
 
 arm_dtype = np.dtype(
     [
+        # The first three lines of the processor's cache are what a pull touches at the least.
         ("told", "i8"),  # rewards told
         ("pending", "i8"),  # rewards asked for, not yet told
         ("count", "i8"),  # rewards stored: those told, less what the certified method has dropped
         ("active", "i8"),
         ("stale", "i8"),  # 1: a reward came in since the estimate was computed
-        ("estimate", "f8"),
-        ("shrink", "f8"),  # sqrt(2 / count), the part of a radius that belongs to the arm
         ("calm", "i8"),  # inserts that need no new room, at least
         ("divided", "i8"),  # FEW, DIVIDED or RAW
+        ("estimate", "f8"),
+        ("held", "i8", (STORES,)),
+        ("start", "i8", (STORES,)),
+        ("shrink", "f8"),  # sqrt(2 / count), the part of a radius that belongs to the arm
+        ("next_look", "i8"),  # certified: rewards told when its next look is due
         # What lies beyond the fence of a reserve belongs to the bulk of its pile: pile 0 up to fence 0, pile 1 from
         # fence 1 to fence 2, pile 2 from fence 3 on. What is left lies in a window or in a reserve.
         ("fence", "f8", (4,)),
@@ -59,8 +63,6 @@ arm_dtype = np.dtype(
         ("right_rest", "f8", (2,)),
         ("left_peak", "f8", (2,)),  # as for the piles
         ("right_peak", "f8", (2,)),
-        ("start", "i8", (STORES,)),
-        ("held", "i8", (STORES,)),
         ("room", "i8", (STORES,)),
         ("heaped", "i8", (STORES,)),  # of a reserve: how many of its rewards, from the start, make a heap
         ("batch", "i8", (STORES,)),  # of a reserve: how many rewards it was last filled with
@@ -75,15 +77,16 @@ arm_dtype = np.dtype(
         ("upper", "f8"),
         ("spread", "f8"),  # the statistical part of its half-width
         ("contaminated", "i8"),  # chat(n): at most so many rewards are contaminated
-        ("next_look", "i8"),  # rewards told when its next look is due
         ("dropped", "i8"),  # contaminated for certain
         ("bottom", "f8"),  # smallest and largest reward stored
         ("top", "f8"),
         ("recheck", "i8"),  # when to look for more to drop
         ("alarm", "i8"),  # 1: more dropped than chat(n) allows, 2: no mean fits all rewards
         ("alarmed", "i8"),  # rewards told when that was found
+        ("unused", "i8", (4,)),  # up to the end of a cache line
     ]
 )
+LINE = 64  # bytes of a line of the cache
 
 
 class Samples(NamedTuple):
@@ -104,7 +107,9 @@ def new_samples(arms: int, *, stored: bool = True, rewards: int = 0) -> Samples:
     A pool for `rewards` of them need not move before. It is better made here than by a kernel: NumPy asks for large
     pages of memory, without which a thousand arms lie on more pages than the processor can keep track of.
     """
-    records = np.zeros(arms, arm_dtype)
+    raw = np.zeros(arms * arm_dtype.itemsize + LINE, np.uint8)
+    first = -raw.ctypes.data % LINE
+    records = raw[first : first + arms * arm_dtype.itemsize].view(arm_dtype)
     records["active"] = records["stale"] = 1
     records["calm"] = WINDOW if stored else np.iinfo(np.int64).max
     records["window"] = WINDOW * np.arange(2 * arms).reshape(arms, 2)
