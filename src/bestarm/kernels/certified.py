@@ -201,7 +201,7 @@ def _renew(arm: Record, rule: Record, pool: Pool, look: Record) -> bool:
 # ---------------------------------------------------------------------------------------------------------- the method
 
 
-@kernel
+@inlined_kernel
 def observe(
     arms: Arms,
     control: Record,

@@ -66,7 +66,7 @@ def _choose_ahead(
     return index
 
 
-@kernel
+@inlined_kernel
 def observe(
     arms: Arms,
     control: Record,

@@ -31,8 +31,6 @@ def draw_until_look(
     arms: Arms, control: Record, pool: Pool, laws: Laws, rng: np.random.Generator, max_pulls: int
 ) -> None:
     """Pull leader and challenger, the one with fewer rewards first, up to the reward before the next look at one."""
-    if control.explored == 0:
-        return  # there are none yet
     first, second = min(control.leader, control.challenger), max(control.leader, control.challenger)
     one, two = arms[first], arms[second]
     told_one, told_two = one.told, two.told
@@ -70,7 +68,7 @@ def draw_quiet_rounds(
 ) -> None:
     """Make whole rounds up to the last that is quiet, as far as there is room; only at the beginning of a round."""
     number = control.active
-    if control.quiet <= control.rounds or control.behind != number:
+    if control.behind != number:
         return
     rounds = min(control.quiet - control.rounds, (max_pulls - control.t) // number)
     for place in range(number):

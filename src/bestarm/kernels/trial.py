@@ -36,10 +36,15 @@ def _draw_quiet(
     rng: np.random.Generator,
     max_pulls: int,
 ) -> None:
+    # Asked here and not where it is done: a call at every pull would cost as much as the pull.
     if members is not None:
-        draw_quiet_rounds(arms, control, pool, members, laws, rng, max_pulls)
+        quiet = control.quiet > control.rounds
+        if quiet:
+            draw_quiet_rounds(arms, control, pool, members, laws, rng, max_pulls)
     if board is not None:
-        draw_until_look(arms, control, pool, laws, rng, max_pulls)
+        quiet = control.explored == 1
+        if quiet:
+            draw_until_look(arms, control, pool, laws, rng, max_pulls)
 
 
 @kernel
