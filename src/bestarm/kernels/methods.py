@@ -24,7 +24,7 @@ from bestarm.kernels.gap import radius as radius_gap
 from bestarm.kernels.gap import settle as settle_gap
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import Pool, Record
-from bestarm.kernels.state import Board, State, estimate, has_room, looks_of, record
+from bestarm.kernels.state import Board, State, estimate, has_room, record
 from bestarm.kernels.tournament import Tree
 
 Arms = NDArray[np.void]
@@ -88,7 +88,7 @@ def observe(
         if control.done == 0:
             settle_elimination(arms, control, rule, pool, members, index)
     if board is not None:
-        observe_certified(arms, control, rule, pool, board.trees, looks_of(board), index, reward)
+        observe_certified(arms, control, rule, pool, board.trees, board.looks, index, reward)
 
 
 @kernel
@@ -117,7 +117,7 @@ def _describe_arm(
 @kernel
 def _look_at_all(arms: Arms, rule: Record, pool: Pool, board: Board | None) -> None:
     if board is not None:
-        look_at_all(arms, rule, pool, looks_of(board))
+        look_at_all(arms, rule, pool, board.looks)
 
 
 # ------------------------------------------------------------------------------------------------- called from Python

@@ -40,7 +40,6 @@ from bestarm.kernels.sums import add, dwarfs, range_sum
 REACH = 16  # rewards on either side of its cut when a window is set up
 MARGIN = 2  # rewards on either side of its cut at the least, while the pile there has any
 
-_STRIDE = 8  # rewards of a window that are moved together
 _SOME = 4  # rewards that are worth a pass over them all
 
 BELOW = constant(0)
@@ -230,10 +229,6 @@ def _insert_near(arm: Record, pool: Pool, value: float) -> None:
     end = start + arm.width[w]
     if end > start and pool[start] <= value <= pool[end - 1]:
         place = end
-        while place - start > _STRIDE and pool[place - _STRIDE] > value:
-            for _ in range(_STRIDE):
-                pool[place] = pool[place - 1]
-                place -= 1
         while pool[place - 1] > value:
             pool[place] = pool[place - 1]
             place -= 1

@@ -58,20 +58,10 @@ control_dtype = np.dtype(
 
 
 class Board(NamedTuple):
-    """What the certified method keeps beside the arms: leaders and challengers, and the table of looks.
-
-    The parts of that are its own here: what Python passes costs a microsecond for each tuple in a tuple.
-    """
+    """What the certified method keeps beside the arms: leaders and challengers, and the table of looks."""
 
     trees: Tree
-    rows: NDArray[np.void]
-    filled: NDArray[np.int64]
-
-
-@inlined_kernel
-def looks_of(board: Board) -> Looks:
-    """Return the table of looks."""
-    return Looks(board.rows, board.filled)
+    looks: Looks
 
 
 class State(NamedTuple):
@@ -108,7 +98,7 @@ def new_state(arms: int, rule: Rule, *, rewards: int = 0) -> State:
         samples.arms["top"] = -np.inf
     members = np.arange(arms) if rule["family"][0] == ELIMINATION else None
     trees = new_trees(arms, 2) if rule["family"][0] == GAP else None
-    board = Board(new_trees(arms, 2), *new_looks()) if rule["family"][0] == CERTIFIED else None
+    board = Board(new_trees(arms, 2), new_looks()) if rule["family"][0] == CERTIFIED else None
     return State(control, samples, members, trees, board)
 
 
