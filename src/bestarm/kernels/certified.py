@@ -29,7 +29,7 @@ from bestarm.kernels.order_statistics import (
 )
 from bestarm.kernels.samples import WAITING, Pool, Record
 from bestarm.kernels.state import count_fewest
-from bestarm.kernels.tournament import Tree, first_but, first_of, set_key
+from bestarm.kernels.tournament import Tree, first_of, set_key
 
 Arms = NDArray[np.void]
 
@@ -243,12 +243,17 @@ def _look_and_settle(
         arm.next_look = next_look(rule, arm.told, 0.0, 1.0)
         return
     set_key(trees, LEADERS, index, arm.lower + arm.upper)
-    set_key(trees, CHALLENGERS, index, arm.upper)
+    if index != control.leader:
+        set_key(trees, CHALLENGERS, index, arm.upper)
     if control.unready > 0:
         return
     control.explored = 1
     leader = first_of(trees, LEADERS)
-    challenger = first_but(trees, CHALLENGERS, leader)
+    if leader != control.leader:  # a leader is no challenger
+        if control.leader >= 0:
+            set_key(trees, CHALLENGERS, control.leader, arms[control.leader].upper)
+        set_key(trees, CHALLENGERS, leader, -np.inf)
+    challenger = first_of(trees, CHALLENGERS)
     control.leader = leader
     control.challenger = challenger
     overlap = arms[challenger].upper - arms[leader].lower

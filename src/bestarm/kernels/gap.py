@@ -10,16 +10,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import constant, inlined_kernel, kernel
+from bestarm.kernels.prefetch import MANY, fetch
 from bestarm.kernels.radii import gap_log_root
-from bestarm.kernels.samples import Pool, Record
+from bestarm.kernels.samples import LINES_OF_INSERT, Pool, Record
 from bestarm.kernels.state import count_fewest, estimate
-from bestarm.kernels.tournament import Tree, first_of, set_key
+from bestarm.kernels.tournament import (
+    BITS,
+    CHILDREN,
+    Tree,
+    first_and_second,
+    first_leaf,
+    first_of,
+    key_of,
+    set_inner,
+    set_key,
+)
 
 Arms = NDArray[np.void]
 
 # Rows of the trees.
 LEADERS = constant(0)
 CHALLENGERS = constant(1)
+SHRINKS = constant(2)  # leaves only: the part of a radius that belongs to the arm
+
+_OFTEN = 16  # pulls
 
 
 @inlined_kernel
@@ -30,50 +44,90 @@ def _needs_exploration(rule: Record, fewest: int, t: int) -> bool:
 
 
 @inlined_kernel
-def _upper(arm: Record, rule: Record, root: float) -> float:
+def _upper(trees: Tree, rule: Record, leaf: int, root: float) -> float:
     # Rounding is monotone, so this does not fall as the root grows: `_challenger` relies on it.
-    return arm.estimate + rule.scale * arm.shrink * root
+    return key_of(trees, LEADERS, leaf) + rule.scale * key_of(trees, SHRINKS, leaf) * root
 
 
 @kernel
-def _renew_keys(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree) -> None:
-    """Set the keys of all arms: estimates, and upper ends as they will be at a later time."""
+def _look_ahead(arms: Arms, control: Record, rule: Record, trees: Tree) -> None:
+    """Set the challengers' keys to upper ends as they will be at a later time."""
     # Not too far ahead: the method keeps upper ends level, so a little slack lets many arms reach the highest one.
-    control.ahead = control.t + max(min(control.t >> 4, 4 * arms.size), arms.size)
+    control.ahead = control.t + max(min(control.t >> 4, max(arms.size >> 1, _OFTEN)), 1)
     control.ahead_root = gap_log_root(rule, control.ahead)
-    for index in range(arms.size):
-        set_key(trees, LEADERS, index, estimate(arms[index], rule, pool))
-        set_key(trees, CHALLENGERS, index, _upper(arms[index], rule, control.ahead_root))
+    first = first_leaf(trees)
+    for leaf in range(first, first + arms.size):
+        trees[CHALLENGERS, leaf] = _upper(trees, rule, leaf, control.ahead_root)
+    trees[CHALLENGERS, first + control.leader] = -np.inf
+    set_inner(trees, CHALLENGERS, arms.size)
 
 
 @kernel
-def _challenger(arms: Arms, control: Record, rule: Record, trees: Tree, leader: int, root: float) -> int:
+def _set_all_keys(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree) -> None:
+    """Find the leader and set the keys of all arms for the first time."""
+    first = first_leaf(trees)
+    for index in range(arms.size):
+        trees[LEADERS, first + index] = estimate(arms[index], rule, pool)
+        trees[SHRINKS, first + index] = arms[index].shrink
+    set_inner(trees, LEADERS, arms.size)
+    control.leader = first_of(trees, LEADERS)
+    _look_ahead(arms, control, rule, trees)
+
+
+@inlined_kernel
+def _set_keys(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, index: int) -> None:
+    """Renew the leader and the keys of an arm that has a new estimate. The leader is no challenger: -infinity."""
+    first = first_leaf(trees)
+    before = control.leader
+    highest = trees[LEADERS, first + before]
+    key = estimate(arms[index], rule, pool)
+    set_key(trees, LEADERS, index, key)
+    trees[SHRINKS, first + index] = arms[index].shrink
+    if index == before:
+        leader = before if key >= highest else first_of(trees, LEADERS)
+    else:
+        leader = index if key > highest or (key == highest and index < before) else before
+    if leader != before:
+        control.leader = leader
+        set_key(trees, CHALLENGERS, leader, -np.inf)
+        set_key(trees, CHALLENGERS, before, _upper(trees, rule, first + before, control.ahead_root))
+    elif index != leader:
+        set_key(trees, CHALLENGERS, index, _upper(trees, rule, first + index, control.ahead_root))
+
+
+@inlined_kernel
+def _challenger(arms: Arms, rule: Record, trees: Tree, root: float) -> int:
     """Return the arm but the leader with the highest upper end (Algorithm 1, line 8).
 
-    The keys are upper ends at the time `ahead` >= t, so they are above those at t, though not by much: only branches
-    whose key reaches the best upper end found so far are looked into. The challenger of the last time is a good start.
+    The keys are upper ends at the time `ahead` >= t, so they are above those at t, though not by much: mostly the arm
+    with the highest key is out of reach of all others.
     """
-    found = control.challenger if control.challenger != leader else control.leader
-    if found < 0 or found == leader:
-        found = 1 if leader == 0 else 0
-    reach = _upper(arms[found], rule, root)
-    leaves = trees.shape[1] >> 1
-    node = 1
-    while node > 0:
-        if trees[CHALLENGERS, node] >= reach:
+    found, second = first_and_second(trees, CHALLENGERS)
+    if arms.size > MANY:
+        fetch(arms, found, LINES_OF_INSERT)
+    if second < _upper(trees, rule, first_leaf(trees) + found, root):
+        return found
+    return _closest_challenger(rule, trees, root, found)
+
+
+@kernel
+def _closest_challenger(rule: Record, trees: Tree, root: float, found: int) -> int:
+    """Look into all branches whose key reaches the best upper end found so far."""
+    leaves = first_leaf(trees)
+    reach = _upper(trees, rule, leaves + found, root)
+    node = CHILDREN
+    while node > 1:
+        if key_of(trees, CHALLENGERS, node) >= reach:
             if node < leaves:
-                node = 2 * node
+                node <<= BITS
                 continue
-            index = node - leaves
-            if index != leader and index < arms.size:
-                upper = _upper(arms[index], rule, root)
-                if upper > reach or (upper == reach and index < found):
-                    found = index
-                    reach = upper
-        while node & 1 == 1:
-            node >>= 1
-        if node > 0:
-            node += 1
+            upper = _upper(trees, rule, node, root)
+            if upper > reach or (upper == reach and node - leaves < found):
+                found = node - leaves
+                reach = upper
+        while node & (CHILDREN - 1) == CHILDREN - 1:
+            node >>= BITS
+        node += 1 if node > 1 else 0
     return found
 
 
@@ -90,21 +144,23 @@ def settle(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, i
 @kernel
 def _settle_explored(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, index: int) -> None:
     """Find leader a_t, challenger j_t and the overlap B_t (Algorithm 1, lines 8 and 9)."""
-    if control.t > control.ahead:
-        _renew_keys(arms, control, rule, pool, trees)
+    if control.ahead == 0:
+        _set_all_keys(arms, control, rule, pool, trees)
     else:
-        set_key(trees, LEADERS, index, estimate(arms[index], rule, pool))
-        set_key(trees, CHALLENGERS, index, _upper(arms[index], rule, control.ahead_root))
+        _set_keys(arms, control, rule, pool, trees, index)
+        if control.t > control.ahead:
+            _look_ahead(arms, control, rule, trees)
     if _needs_exploration(rule, control.fewest, control.t):
         control.explored = 0
         return
     control.explored = 1
     root = gap_log_root(rule, control.t)
-    leader = first_of(trees, LEADERS)
-    challenger = _challenger(arms, control, rule, trees, leader, root)
-    control.leader = leader
+    leader = control.leader
+    challenger = _challenger(arms, rule, trees, root)
     control.challenger = challenger
-    overlap = _upper(arms[challenger], rule, root) - (arms[leader].estimate - rule.scale * arms[leader].shrink * root)
+    leaves = first_leaf(trees)
+    lower = trees[LEADERS, leaves + leader] - rule.scale * trees[SHRINKS, leaves + leader] * root
+    overlap = _upper(trees, rule, leaves + challenger, root) - lower
     if overlap <= 0.0:
         control.done = 1
         control.best = leader
