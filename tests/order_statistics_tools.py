@@ -13,16 +13,16 @@ from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
 from bestarm.kernels import division, heaps, order_statistics, piles, samples, selection, sums
-from bestarm.kernels.compile import allocating_entry_kernel, entry_kernel
+from bestarm.kernels.compile import entry_kernel
 from bestarm.kernels.division import divide
 from bestarm.kernels.order_statistics import (
     MARGIN,
     drop_outside,
+    has_room,
     insert,
     insert_raw,
     kept_mean,
     lower_tail_sum,
-    make_raw,
     order_statistic,
     upper_tail_sum,
 )
@@ -35,8 +35,7 @@ from bestarm.kernels.samples import (
     WINDOW,
     Samples,
     new_samples,
-    recount_calm,
-    with_room,
+    with_larger_pool,
 )
 
 Floats = NDArray[np.float64]
@@ -49,26 +48,15 @@ MEAN, LOWER, UPPER, AT_CUT_0, AT_CUT_1 = 0, 1, 2, 3, 3 + 2 * MARGIN
 READS = 3 + 4 * MARGIN
 
 
-@allocating_entry_kernel
-def make_room(samples: Samples, index: int) -> Samples:
-    """As `state.make_room`."""
-    samples = with_room(samples, index)
-    arm = samples.arms[index]
-    if arm.divided == FEW:
-        make_raw(arm, samples.pool)
-        recount_calm(arm)
-    return samples
-
-
-@allocating_entry_kernel
-def feed(samples: Samples, index: int, values: Floats, cuts_0: Ints, cuts_1: Ints, reads: Floats) -> Samples:
-    """Insert values one by one; after each of the last `len(reads)`, read all there is to read."""
+@entry_kernel
+def _feed(samples: Samples, index: int, values: Floats, cuts_0: Ints, cuts_1: Ints, first: int, reads: Floats) -> int:
+    """Insert values from `first` on, until there is no more room; return how many have been inserted."""
     unread = values.size - reads.shape[0]
-    for step in range(values.size):
-        arm = samples.arms[index]
-        while arm.calm == 0 and recount_calm(arm) == 0:
-            samples = make_room(samples, index)
-        pool = samples.pool
+    arm = samples.arms[index]
+    pool = samples.pool
+    for step in range(first, values.size):
+        if arm.calm == 0 and not has_room(arm, pool, samples.used):
+            return step
         rank_0, rank_1 = cuts_0[step], cuts_1[step]
         if arm.divided == RAW:
             insert_raw(arm, pool, values[step], rank_0, rank_1)
@@ -90,6 +78,14 @@ def feed(samples: Samples, index: int, values: Floats, cuts_0: Ints, cuts_1: Int
             rank = rank_1 + place - MARGIN
             if 0 <= rank < arm.count and rank_1 > 0:
                 row[AT_CUT_1 + place] = order_statistic(arm, pool, rank)
+    return values.size
+
+
+def feed(samples: Samples, index: int, values: Floats, cuts_0: Ints, cuts_1: Ints, reads: Floats) -> Samples:
+    """Insert values one by one; after each of the last `len(reads)`, read all there is to read."""
+    step = 0
+    while (step := _feed(samples, index, values, cuts_0, cuts_1, step, reads)) < values.size:
+        samples = with_larger_pool(samples, index)
     return samples
 
 
@@ -213,15 +209,12 @@ class Interpreted:
 
     def insert(self, value: float, rank_0: int, rank_1: int, index: int = 0) -> None:
         arm = self.arm(index)
-        while arm.calm == 0 and self.kernels["recount_calm"](arm) == 0:
-            moved = self.kernels["with_room"](self.samples, index)
-            if moved.pool is not self.samples.pool:
-                self._touched_before = self.touches + int(moved.used[0])
-                moved = moved._replace(pool=CountedPool(moved.pool.tolist()))
-            self.samples = moved
-            if arm.divided == FEW:
-                self.kernels["make_raw"](arm, moved.pool)
-                self.kernels["recount_calm"](arm)
+        while arm.calm == 0 and not self.kernels["has_room"](arm, self.samples.pool, self.samples.used):
+            size = max(self.kernels["_size_wanted"](self.samples, index), len(self.pool))
+            moved = CountedPool([0.0] * size)
+            self.kernels["_move"](self.samples, moved)
+            self._touched_before = self.touches
+            self.samples = self.samples._replace(pool=cast(Any, moved))
         if arm.divided == RAW:
             self.kernels["insert_raw"](arm, self.samples.pool, value, rank_0, rank_1)
             self.kernels["divide"](arm, self.samples.pool, rank_0, rank_1)

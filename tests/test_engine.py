@@ -11,6 +11,7 @@ import bestarm as ba
 from bestarm.kernels import tournament
 from bestarm.kernels.seeding import generator_words
 from bestarm.kernels.seeding import start as start_piece
+from bestarm.kernels.state import State, make_room
 from bestarm.simulation import chunks
 from bestarm.simulation.seeds import TrialSeeds
 from piece_tools import alone
@@ -19,7 +20,8 @@ MEANS = [2.5, 2.3, 2.0, 0.6]
 
 start = alone(start_piece)
 set_key = alone(tournament.set_key)
-first_of, first_but = alone(tournament.first_of), alone(tournament.first_but)
+set_inner = alone(tournament.set_inner)
+first_of, first_and_second = alone(tournament.first_of), alone(tournament.first_and_second)
 
 
 @pytest.mark.parametrize("entropy", [0, 7, 2**40 + 3, 2**200 + 17])
@@ -54,7 +56,8 @@ def test_where_numpy_keeps_its_state_elsewhere_trials_are_the_same(
 @pytest.mark.parametrize("arms", [2, 3, 4, 5, 16, 100])
 def test_a_tournament_agrees_with_a_scan_and_gives_ties_to_the_lowest_arm(arms: int) -> None:
     rng = np.random.default_rng(arms)
-    trees = tournament.new_trees(arms, 1)
+    trees = tournament.new_trees(arms, 2)
+    leaves = trees.shape[1] // 2
     keys = np.full(arms, -np.inf)
     for arm in range(arms):  # at first everybody gets a key
         keys[arm] = float(rng.integers(5))
@@ -67,7 +70,36 @@ def test_a_tournament_agrees_with_a_scan_and_gives_ties_to_the_lowest_arm(arms: 
         others = keys.copy()
         others[best] = -np.inf
         assert first_of(trees, 0) == best
-        assert first_but(trees, 0, best) == others.argmax()
+        assert first_and_second(trees, 0) == (best, others.max())
+    trees[1, leaves : leaves + arms] = keys
+    set_inner(trees, 1, arms)
+    assert trees[1].tolist() == trees[0].tolist()
+
+
+@pytest.mark.parametrize("method", ["se-cbai", "g-cbai", "certified"])
+@pytest.mark.parametrize("cap", [1_500, 60_000])
+def test_a_trial_goes_on_in_a_larger_pool_where_it_stopped(
+    method: str, cap: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bandit = ba.Bandit([ba.Gaussian(1.0)] * 3, 0.2, ba.adversaries.Shift(0.3))
+
+    def run() -> ba.Trials:
+        return ba.simulate(bandit, method, delta=0.2, trials=3, seed=2, chunk=3, max_pulls=cap)
+
+    roomy = run()
+    moves: list[int] = []
+
+    def counted(state: State, arm: int) -> State:
+        moves.append(arm)
+        return make_room(state, arm)
+
+    monkeypatch.setattr(chunks._spare, "pool", None)
+    monkeypatch.setattr(chunks, "_foreseen", lambda spec: 0)
+    monkeypatch.setattr(chunks, "make_room", counted)
+    cramped = run()
+    assert len(moves) > (1 if cap > 10_000 else 0)
+    assert cramped.arm_pulls.tolist() == roomy.arm_pulls.tolist()
+    assert cramped.answers.tolist() == roomy.answers.tolist()
 
 
 @pytest.mark.parametrize("method", ["se-cbai", "median-se", "g-cbai", "random", "certified", "mean-gap"])

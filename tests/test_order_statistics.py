@@ -310,7 +310,7 @@ def test_what_lies_outside_an_interval_can_be_dropped(
 
 def test_arms_that_share_a_pool_stay_apart() -> None:
     """Ten arms in random order, each with cuts of its own, while the pool moves again and again."""
-    arms, length = 10, 6_000
+    arms, length = 10, 9_000
     rng = np.random.default_rng(10)
     names = sorted(STREAMS)[:arms]
     values = [stream_of(name, length, 0.25) + 1000.0 * arm for arm, name in enumerate(names)]
@@ -442,6 +442,31 @@ def test_reading_costs_nothing_that_grows() -> None:
     assert store.touches == before
     assert store.read("order_statistic", 751) == ordered[751]
     assert store.touches == before + 1
+
+
+@pytest.mark.parametrize("name", ["normal", "shifted", "constant", "organ pipe"])
+def test_ranks_in_sight_have_bounds_and_all_bounds_hold(name: str) -> None:
+    """What quiet stretches rest on: a value for each rank in a window, a fence for those in its reserves."""
+    store = Interpreted()
+    ordered: list[float] = []
+    fenced = 0
+    for count, value in enumerate(stream_of(name, 4_000, 0.1).tolist(), start=1):
+        bisect.insort(ordered, value)
+        cuts = count // 10, count - count // 10
+        store.insert(value, *cuts)
+        if count % 97 or store.arm().divided != DIVIDED:
+            continue
+        for w, cut in enumerate(cuts):
+            below, above = (store.kernels[f"sight_{side}"](store.arm(), w) for side in ("below", "above"))
+            assert 0 < below <= cut
+            assert 0 < above <= count - cut
+            for rank in range(max(0, cut - below - 50), min(count, cut + above + 50)):
+                least, most = store.read("least_at", w, rank), store.read("most_at", w, rank)
+                assert least <= ordered[rank] <= most
+                assert rank >= cut or (least > -math.inf) == (rank >= cut - below)
+                assert rank < cut or (most < math.inf) == (rank < cut + above)
+                fenced += least < ordered[rank]
+    assert fenced > 0 or name == "constant"
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.25, 0.49])

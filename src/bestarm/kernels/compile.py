@@ -69,7 +69,7 @@ def kernel(function: Function) -> Function:
 
     Arrays are not reference-counted inside: their owner is the caller, who outlives the call. Handing a NamedTuple of
     arrays down three calls costs some forty atomic operations otherwise (measured: an insert took 340 ns with them and
-    55 ns without). The price is that a kernel may not create an array; one that must is an `allocating_kernel`.
+    55 ns without). The price is that a kernel may not create an array: that is left to NumPy.
     """
     return _compiled(function, _nrt=False, **PIECE)
 
@@ -82,19 +82,9 @@ def inlined_kernel(function: Function) -> Function:
     return _compiled(function, _nrt=False, **INLINED_PIECE)
 
 
-def allocating_kernel(function: Function) -> Function:
-    """Compile like `kernel`, for the few functions that create arrays; they must not be called once a pull."""
-    return _compiled(function, **PIECE)
-
-
 def entry_kernel(function: Function) -> Function:
     """Compile what Python calls, on its first call, with all its pieces; keep the machine code on disk."""
     return _compiled(function, _nrt=False, cache=True)
-
-
-def allocating_entry_kernel(function: Function) -> Function:
-    """Compile like `entry_kernel`, for what creates arrays."""
-    return _compiled(function, cache=True)
 
 
 def constant(value: int) -> int:

@@ -20,8 +20,22 @@ from bestarm.kernels.order_statistics import (
     move_cuts,
     resum,
 )
-from bestarm.kernels.piles import append_to_bulk
-from bestarm.kernels.samples import DIVIDED, FEW, FIRST_RESERVE, RAW, WINDOW, Pool, Record
+from bestarm.kernels.piles import append_to_bulk, sign_of, sum_reserve, usual_batch
+from bestarm.kernels.samples import (
+    ABOVE_HIGH,
+    ABOVE_LOW,
+    BELOW_HIGH,
+    BELOW_LOW,
+    DIVIDED,
+    FEW,
+    FIRST_RESERVE,
+    RAW,
+    WAITING,
+    WINDOW,
+    Pool,
+    Record,
+    pile_of,
+)
 from bestarm.kernels.selection import select_last
 from bestarm.kernels.sums import range_sum
 
@@ -42,22 +56,44 @@ def _sort_into(arm: Record, pool: Pool, w: int, first: int, width: int) -> None:
 
 
 @kernel
-def _take_last(arm: Record, pool: Pool, pile: int, w: int, beyond: int, width: int, sign: float) -> None:
-    """Move the rewards of pile 1 largest in `sign * value` away: `beyond` to a pile, and the next ones to a window."""
-    taken = beyond + width
-    select_last(pool, arm.start[1], arm.held[1], taken, sign)
-    arm.held[1] -= taken
-    _take_near(arm, pool, pile, w, arm.start[1] + arm.held[1], beyond, width, sign)
+def _lift(arm: Record, pool: Pool, store: int, first: int, size: int) -> int:
+    """Fill an empty reserve with those next to its window of some rewards of its pile; return how many are left.
+
+    It is here that this costs least, and quiet stretches (elimination.py) can be long from the beginning.
+    """
+    sign = sign_of(store)
+    usual = min(usual_batch(arm, pile_of(store)), (arm.room[store] - WINDOW) // 3)
+    taken = size
+    if size > 3 * usual:
+        taken = 2 * usual
+        select_last(pool, first, size, taken, sign)
+    farthest = np.inf
+    for place in range(first + size - taken, first + size):
+        value = sign * pool[place]
+        append_to_bulk(arm, pool, store, value)
+        farthest = min(farthest, value)
+    arm.fence[store - FIRST_RESERVE] = sign * farthest
+    return size - taken
 
 
 @kernel
-def _take_near(arm: Record, pool: Pool, pile: int, w: int, first: int, beyond: int, width: int, sign: float) -> None:
-    """Move rewards at a place of the pool: the `beyond` largest in `sign * value` to a pile, the others to a window."""
-    size = beyond + width
-    select_last(pool, first, size, beyond, sign)
+def _take_last(arm: Record, pool: Pool, w: int, beyond: int, width: int) -> None:
+    """Move the rewards of pile 1 furthest out away: `beyond` to the pile beyond a window, the next ones into it."""
+    sign = 1.0 if w == HIGH_CUT else -1.0
+    taken = beyond + width
+    select_last(pool, arm.start[1], arm.held[1], taken, sign)
+    arm.held[1] -= taken
+    _take_near(arm, pool, w, arm.start[1] + arm.held[1], beyond, width)
+
+
+@kernel
+def _take_near(arm: Record, pool: Pool, w: int, first: int, beyond: int, width: int) -> None:
+    """Move rewards at a place of the pool: those furthest out to the pile beyond a window, the others into it."""
+    select_last(pool, first, beyond + width, beyond, 1.0 if w == HIGH_CUT else -1.0)
     _sort_into(arm, pool, w, first, width)
-    for place in range(first + width, first + size):
-        append_to_bulk(arm, pool, pile, pool[place])
+    left = _lift(arm, pool, ABOVE_HIGH if w == HIGH_CUT else BELOW_LOW, first + width, beyond)
+    for place in range(first + width, first + width + left):
+        append_to_bulk(arm, pool, HIGH_PILE if w == HIGH_CUT else LOW_PILE, pool[place])
 
 
 @kernel
@@ -173,14 +209,26 @@ def _divide_by_guess(arm: Record, pool: Pool, begin_0: int, end_0: int, begin_1:
     arm.held[0], arm.held[1], arm.held[2] = below, kept - start, above
     taken = end_0 - below
     select_last(pool, first_0, near_0, taken, -1.0)
-    arm.held[1] += near_0 - taken
-    _take_near(arm, pool, LOW_PILE, LOW_CUT, first_0 + near_0 - taken, begin_0 - below, end_0 - begin_0, -1.0)
+    _take_near(arm, pool, LOW_CUT, first_0 + near_0 - taken, begin_0 - below, end_0 - begin_0)
+    arm.held[1] += _lift(arm, pool, ABOVE_LOW, first_0, near_0 - taken)
     taken = count - begin_1 - above
     select_last(pool, first_1, near_1, taken, 1.0)
-    for place in range(first_1, first_1 + near_1 - taken):
+    left = _lift(arm, pool, BELOW_HIGH, first_1, near_1 - taken)
+    for place in range(first_1, first_1 + left):
         append_to_bulk(arm, pool, RAW_PILE, pool[place])
-    _take_near(arm, pool, HIGH_PILE, HIGH_CUT, first_1 + near_1 - taken, count - end_1 - above, end_1 - begin_1, 1.0)
+    _take_near(arm, pool, HIGH_CUT, first_1 + near_1 - taken, count - end_1 - above, end_1 - begin_1)
     return True
+
+
+@kernel
+def _fence_in(arm: Record, pool: Pool, w: int) -> None:
+    """Put the fences of empty reserves at the ends of their window."""
+    width = arm.width[w]
+    empty = -np.inf if w == 0 else np.inf
+    if arm.held[FIRST_RESERVE + 2 * w] == 0:
+        arm.fence[2 * w] = pool[arm.window[w]] if width > 0 else empty
+    if arm.held[FIRST_RESERVE + 2 * w + 1] == 0:
+        arm.fence[2 * w + 1] = pool[arm.window[w] + width - 1] if width > 0 else empty
 
 
 @kernel
@@ -203,17 +251,17 @@ def divide(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
         _sample(arm, pool, begin_0, end_0, begin_1, end_1)
         divided = _divide_by_guess(arm, pool, begin_0, end_0, begin_1, end_1)
     if not divided:
-        _take_last(arm, pool, HIGH_PILE, HIGH_CUT, count - end_1, end_1 - begin_1, 1.0)
-        _take_last(arm, pool, LOW_PILE, LOW_CUT, begin_0, end_0 - begin_0, -1.0)
+        _take_last(arm, pool, HIGH_CUT, count - end_1, end_1 - begin_1)
+        _take_last(arm, pool, LOW_CUT, begin_0, end_0 - begin_0)
     for pile in range(FIRST_RESERVE):
         begin = arm.start[pile]
         arm.total[pile], arm.total_rest[pile] = range_sum(pool, begin, begin + arm.held[pile])
+    for store in range(FIRST_RESERVE, WAITING):
+        sum_reserve(arm, pool, store)
     arm.cut[0], arm.below[0] = rank_0 - begin_0, begin_0
     arm.cut[1], arm.below[1] = kept_end - begin_1, begin_1
     for w in range(2):
-        empty = -np.inf if w == 0 else np.inf
-        arm.fence[2 * w] = pool[arm.window[w]] if arm.width[w] > 0 else empty
-        arm.fence[2 * w + 1] = pool[arm.window[w] + arm.width[w] - 1] if arm.width[w] > 0 else empty
+        _fence_in(arm, pool, w)
         resum(arm, pool, w)
     _learn(arm, pool)
     move_cuts(arm, pool, rank_0, rank_1)  # where few rewards are kept, the windows are short of their margins

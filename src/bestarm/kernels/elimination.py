@@ -11,16 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import inlined_kernel, kernel
-from bestarm.kernels.order_statistics import order_statistic
+from bestarm.kernels.order_statistics import (
+    HIGH_CUT,
+    LOW_CUT,
+    least_at,
+    most_at,
+    order_statistic,
+    sight_above,
+    sight_below,
+)
+from bestarm.kernels.piles import top_up
 from bestarm.kernels.radii import elimination_radius
 from bestarm.kernels.rule import MEAN, MEDIAN
-from bestarm.kernels.samples import Pool, Record
+from bestarm.kernels.samples import ABOVE_HIGH, ABOVE_LOW, BELOW_LOW, DIVIDED, SHORT_WAIT, Pool, Record
 from bestarm.kernels.state import estimate, first_rank
 
 Arms = NDArray[np.void]
 Members = NDArray[np.int64]
 
-LENGTHS = (24, 8, 3)  # of quiet stretches, in rounds; windows do not see much further than 24 rewards
+SHORTEST, LONGEST = 3, SHORT_WAIT  # quiet stretches, in rounds
 
 
 @kernel
@@ -44,54 +53,78 @@ def _eliminate(arms: Arms, control: Record, rule: Record, pool: Pool, members: M
         _find_quiet(arms, control, rule, pool, members, highest)
 
 
+@inlined_kernel
+def _sight(arm: Record, rule: Record) -> int:
+    """Return for how many more rewards `_extremes` knows bounds."""
+    if arm.divided != DIVIDED:
+        return 0
+    if rule.estimator == MEDIAN:  # each moves its rank by half a reward
+        return 2 * min(sight_below(arm, LOW_CUT), sight_above(arm, LOW_CUT)) - 4
+    return min(sight_below(arm, LOW_CUT), sight_above(arm, HIGH_CUT))
+
+
 @kernel
 def _extremes(arm: Record, rule: Record, pool: Pool, more: int) -> tuple[float, float]:
-    """Return bounds of the estimate of an arm after `more` rewards, whatever they are; nan if they are not known.
+    """Return bounds of the estimate of an arm after `more` rewards, whatever they are; infinite if there are none.
 
     Of n + m rewards, the one of rank r lies between those of rank r - m and r of the n: so the m new ones can at most
     replace m that are kept at one end by m from beyond the other end.
     """
     n = arm.count
     if rule.estimator == MEDIAN:
-        return order_statistic(arm, pool, ((n + more - 1) >> 1) - more), order_statistic(arm, pool, (n + more) >> 1)
+        return (
+            least_at(arm, pool, LOW_CUT, ((n + more - 1) >> 1) - more),
+            most_at(arm, pool, LOW_CUT, (n + more) >> 1),
+        )
     k, later = first_rank(rule, n), first_rank(rule, n + more)
     gone = later - k  # off either end
-    if more > later:
-        return np.nan, np.nan
     total = arm.estimate * (n - 2 * k)
     kept = n + more - 2 * later
-    least = (
-        total + (more - gone) * order_statistic(arm, pool, later - more) - gone * order_statistic(arm, pool, n - k - 1)
-    )
-    most = (
-        total + (more - gone) * order_statistic(arm, pool, n + more - later - 1) - gone * order_statistic(arm, pool, k)
-    )
+    lowest = least_at(arm, pool, LOW_CUT, later - more)
+    highest = most_at(arm, pool, HIGH_CUT, n + more - later - 1)
+    least = total + (more - gone) * lowest - gone * order_statistic(arm, pool, n - k - 1)
+    most = total + (more - gone) * highest - gone * order_statistic(arm, pool, k)
     return least / kept, most / kept
 
 
 @kernel
-def _find_quiet(arms: Arms, control: Record, rule: Record, pool: Pool, members: Members, highest: float) -> None:
-    """Find out for how many rounds no arm can be eliminated: the lowest estimate stays within 2 gamma of the highest.
+def _is_quiet(
+    arms: Arms, control: Record, rule: Record, pool: Pool, members: Members, highest: float, more: int
+) -> bool:
+    """Tell whether no arm can be eliminated for some rounds: the lowest estimate stays within 2 gamma of the highest.
 
     Bounds of the estimates widen and gamma_t falls with every round, so the last one speaks for all before it.
     """
+    reach = 2.0 * elimination_radius(rule, arms.size, control.rounds + more)
+    lowest = np.inf
+    top = highest
     for place in range(control.active):
-        if arms[members[place]].told != control.rounds:
-            return  # an arm is ahead of the round: there may be any number of rewards to come
-    for more in LENGTHS:
-        lowest = np.inf
-        top = highest
-        for place in range(control.active):
-            least, most = _extremes(arms[members[place]], rule, pool, more)
-            if not least <= most:
-                lowest = -np.inf
-                break
-            lowest = min(lowest, least)
-            top = max(top, most)
+        least, most = _extremes(arms[members[place]], rule, pool, more)
+        lowest = min(lowest, least)
+        top = max(top, most)
         margin = 1e-9 * (abs(lowest) + abs(top))  # far more than rounding can do
-        if lowest - margin >= top + margin - 2.0 * elimination_radius(rule, arms.size, control.rounds + more):
-            control.quiet = control.rounds + more
-            return
+        if not (least <= most and lowest - margin >= top + margin - reach):
+            return False
+    return True
+
+
+@kernel
+def _find_quiet(arms: Arms, control: Record, rule: Record, pool: Pool, members: Members, highest: float) -> None:
+    """Find out for how many rounds no arm can be eliminated: twice as many as last time, or half of that, and so on."""
+    more = min(2 * control.stretch, LONGEST)
+    for place in range(control.active):
+        arm = arms[members[place]]
+        if arm.told != control.rounds:
+            return  # an arm is ahead of the round: there may be any number of rewards to come
+        if _sight(arm, rule) < more and arm.divided == DIVIDED:
+            top_up(arm, pool, BELOW_LOW)
+            top_up(arm, pool, ABOVE_LOW if rule.estimator == MEDIAN else ABOVE_HIGH)
+        more = min(more, _sight(arm, rule))
+    while more >= SHORTEST and not _is_quiet(arms, control, rule, pool, members, highest, more):
+        more >>= 1
+    if more >= SHORTEST:
+        control.quiet = control.rounds + more
+    control.stretch = max(more, SHORTEST)
 
 
 @inlined_kernel

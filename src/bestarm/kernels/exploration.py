@@ -9,40 +9,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestarm.kernels.compile import allocating_kernel, constant, kernel
+from bestarm.kernels.compile import constant, kernel
 from bestarm.kernels.draws import Laws, pull
 from bestarm.kernels.rule import MEAN, Rule
-from bestarm.kernels.samples import RAW, WINDOW, recount_calm, with_rooms
+from bestarm.kernels.samples import DEALT, PADDING, RAW, WINDOW, find_rooms, recount_calm
 from bestarm.kernels.state import State, first_rank, second_rank
 
 NONE = constant(0)
 _MANY = 64  # arms
-_DEALT = 16  # rounds at a time
 
 
-@allocating_kernel
-def explore(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, max_pulls: int) -> State:
-    """Make all rounds of forced exploration but the last, from a new state on; none if they are few."""
+@kernel
+def explore(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, max_pulls: int) -> bool:
+    """Make all rounds of forced exploration but the last, from a new state on; none if they are few.
+
+    False, and no reward is drawn, if the pool has no room for them.
+    """
     settings = rule[0]
     arms = state.samples.arms
     rounds = int(min(np.ceil(settings.explored) - 1.0, max_pulls // arms.size))
     if settings.estimator == MEAN or rounds <= WINDOW:
-        return state
+        return True
     for index in range(arms.size):
         arm = arms[index]
         arm.told = arm.count = rounds
         arm.divided = RAW
         arm.cut[0] = first_rank(settings, rounds)
         arm.cut[1] = second_rank(settings, rounds)
-    samples = with_rooms(state.samples)
-    _draw_rounds(State(state.control, samples, state.members, state.trees, state.board), laws, rng, rounds)
+    if not find_rooms(state.samples):
+        return False
+    _draw_rounds(state, laws, rng, rounds)
     control = state.control[0]
     control.t = rounds * arms.size
     control.fewest = control.rounds = rounds
     for index in range(arms.size):
-        samples.arms[index].held[1] = rounds
-        recount_calm(samples.arms[index])
-    return State(state.control, samples, state.members, state.trees, state.board)
+        arms[index].held[1] = rounds
+        recount_calm(arms[index])
+    return True
 
 
 @kernel
@@ -61,10 +64,11 @@ def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int
         return
     # Many arms are more places than the nearest cache has lines: draw a few rounds side by side, then deal them out.
     deck = state.samples.used[0]
-    for begin in range(0, rounds, _DEALT):
-        end = min(begin + _DEALT, rounds)
-        place = deck
+    wide = arms.size + PADDING
+    for begin in range(0, rounds, DEALT):
+        end = min(begin + DEALT, rounds)
         for turn in range(begin, end):
+            place = deck + (turn - begin) * wide
             for index in range(arms.size):
                 pool[place] = pull(laws, rng, index, turn, t)
                 place += 1
@@ -73,4 +77,4 @@ def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int
             place = deck + index
             for turn in range(begin, end):
                 pool[base + stride * index + turn] = pool[place]
-                place += arms.size
+                place += wide

@@ -22,9 +22,10 @@ from bestarm.kernels.gap import choose as choose_gap
 from bestarm.kernels.gap import choose_ahead as choose_gap_ahead
 from bestarm.kernels.gap import radius as radius_gap
 from bestarm.kernels.gap import settle as settle_gap
+from bestarm.kernels.order_statistics import has_room
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import Pool, Record
-from bestarm.kernels.state import Board, State, estimate, has_room, record
+from bestarm.kernels.state import Board, State, estimate, record
 from bestarm.kernels.tournament import Tree
 
 Arms = NDArray[np.void]

@@ -20,6 +20,7 @@ added up afresh.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bestarm.kernels.compile import constant, inlined_kernel, kernel
 from bestarm.kernels.piles import (
@@ -34,7 +35,20 @@ from bestarm.kernels.piles import (
     shorten_reserve,
     usual_batch,
 )
-from bestarm.kernels.samples import DIVIDED, FEW, FIRST_RESERVE, RAW, WAITING, WINDOW, Pool, Record, pile_of, pile_size
+from bestarm.kernels.samples import (
+    DIVIDED,
+    FEW,
+    FIRST_RESERVE,
+    RAW,
+    WAITING,
+    WINDOW,
+    Pool,
+    Record,
+    find_room,
+    pile_of,
+    pile_size,
+    recount_calm,
+)
 from bestarm.kernels.sums import add, dwarfs, range_sum
 
 REACH = 16  # rewards on either side of its cut when a window is set up
@@ -268,6 +282,18 @@ def make_raw(arm: Record, pool: Pool) -> None:
     for place in range(arm.count):
         append_to_bulk(arm, pool, RAW_PILE, pool[arm.window[0] + place])
     arm.divided = RAW
+
+
+@kernel
+def has_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
+    """Tell whether an arm whose `calm` is used up has room for more rewards, or finds some in the pool."""
+    if recount_calm(arm) > 0:
+        return True
+    if not find_room(arm, pool, used):
+        return False
+    if arm.divided == FEW:
+        make_raw(arm, pool)
+    return recount_calm(arm) > 0
 
 
 @inlined_kernel
@@ -544,3 +570,33 @@ def order_statistic(arm: Record, pool: Pool, rank: int) -> float:
         if 0 <= place < arm.width[w]:
             return pool[arm.window[w] + place]
     return np.nan
+
+
+@inlined_kernel
+def sight_below(arm: Record, w: int) -> int:
+    """Return how many ranks below a cut the rewards are known, or bounded by the fence of their reserve."""
+    return arm.cut[w] + arm.held[FIRST_RESERVE + 2 * w + BELOW]
+
+
+@inlined_kernel
+def sight_above(arm: Record, w: int) -> int:
+    """Return how many ranks above a cut the rewards are known, or bounded by the fence of their reserve."""
+    return arm.width[w] - arm.cut[w] + arm.held[FIRST_RESERVE + 2 * w + ABOVE]
+
+
+@inlined_kernel
+def least_at(arm: Record, pool: Pool, w: int, rank: int) -> float:
+    """Return a lower bound of the reward of a rank in a window or in the reserve below it, or -infinity. O(1)."""
+    place = rank - arm.below[w]
+    if 0 <= place < arm.width[w]:
+        return pool[arm.window[w] + place]
+    return arm.fence[2 * w + BELOW] if -arm.held[FIRST_RESERVE + 2 * w + BELOW] <= place < 0 else -np.inf
+
+
+@inlined_kernel
+def most_at(arm: Record, pool: Pool, w: int, rank: int) -> float:
+    """Return an upper bound of the reward of a rank in a window or in the reserve above it, or +infinity. O(1)."""
+    place = rank - arm.below[w] - arm.width[w]
+    if -arm.width[w] <= place < 0:
+        return pool[arm.window[w] + arm.width[w] + place]
+    return arm.fence[2 * w + ABOVE] if 0 <= place < arm.held[FIRST_RESERVE + 2 * w + ABOVE] else np.inf

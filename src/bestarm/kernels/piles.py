@@ -82,13 +82,25 @@ def push_all(arm: Record, pool: Pool, store: int, begin: int, end: int) -> None:
 @kernel
 def count_pushed(arm: Record, pool: Pool, store: int, number: int) -> None:
     """Count rewards that have been written behind a reserve."""
-    pile = pile_of(store)
-    sign = sign_of(store)
-    first = arm.start[store] + arm.held[store]
-    total, rest = range_sum(pool, first, first + number)
-    arm.total[pile], arm.total_rest[pile] = add(arm.total[pile], arm.total_rest[pile] + sign * rest, sign * total)
+    begin = arm.start[store] + arm.held[store]
+    _sum_in(arm, pool, store, begin, begin + number)
     arm.held[store] += number
     _limit(arm, pool, store)
+
+
+@kernel
+def _sum_in(arm: Record, pool: Pool, store: int, begin: int, end: int) -> None:
+    """Count rewards of a reserve in the sum of its pile."""
+    pile = pile_of(store)
+    sign = sign_of(store)
+    total, rest = range_sum(pool, begin, end)
+    arm.total[pile], arm.total_rest[pile] = add(arm.total[pile], arm.total_rest[pile] + sign * rest, sign * total)
+
+
+@kernel
+def sum_reserve(arm: Record, pool: Pool, store: int) -> None:
+    """Count all rewards of a reserve in the sum of its pile."""
+    _sum_in(arm, pool, store, arm.start[store], arm.start[store] + arm.held[store])
 
 
 @inlined_kernel
@@ -142,10 +154,11 @@ def shorten_reserve(arm: Record, pool: Pool, store: int, kept: int) -> None:
 
 @kernel
 def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
-    """Fill an empty reserve with the rewards of its pile that are next to its window, if the pile has any."""
+    """Fill a reserve up with the rewards of its pile that are next to its window, if there are any in the bulk."""
     pile = pile_of(store)
     sign = sign_of(store)
-    if arm.held[pile] == 0 and pile == 1:  # all of the pile is in its other reserve, which is in the wrong order
+    if pile == 1 and arm.held[pile] == 0 and arm.held[store] == 0:
+        # All of the pile is in its other reserve, which is in the wrong order.
         shorten_reserve(arm, pool, 2 * FIRST_RESERVE + 3 - store, arm.held[pile])
     if arm.held[pile] == 0:
         return
@@ -156,17 +169,27 @@ def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
     arm.filled[store] = arm.count
     if arm.batch[store] > arm.room[store] - WINDOW:
         arm.calm = 0  # ask for more room before the next insert, and make do until then
-    taken = min(arm.batch[store], (arm.held[pile] + 1) >> 1, arm.room[store] - WINDOW)
+    taken = min(arm.batch[store], (arm.held[pile] + 1) >> 1, arm.room[store] - WINDOW - arm.held[store])
     select_last(pool, arm.start[pile], arm.held[pile], taken, sign)
     arm.held[pile] -= taken
     farthest = np.inf
-    for size in range(taken):
-        value = sign * pool[arm.start[pile] + arm.held[pile] + size]
+    for offset in range(taken):
+        value = sign * pool[arm.start[pile] + arm.held[pile] + offset]
         farthest = min(farthest, value)
-        pool[arm.start[store] + size] = value
-    arm.held[store] = taken
-    arm.heaped[store] = 0
+        append_to_bulk(arm, pool, store, value)
     arm.fence[store - FIRST_RESERVE] = sign * farthest
+
+
+@kernel
+def top_up(arm: Record, pool: Pool, store: int) -> None:
+    """Fill a reserve up that holds less than half a usual batch, unless that was done not long ago.
+
+    The bulk is looked through at most once while the rewards of the arm get twice as many: O(1) an insert.
+    """
+    pile = pile_of(store)
+    short = 2 * arm.held[store] < min(usual_batch(arm, pile), arm.room[store] - WINDOW)
+    if short and arm.held[pile] > 0 and arm.count >= 2 * arm.filled[store]:
+        fill_reserve(arm, pool, store)
 
 
 @kernel

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.draws import Laws, pull
-from bestarm.kernels.samples import DIVIDED, SHORT_WAIT, WAITING, Pool, Record
+from bestarm.kernels.prefetch import MANY, fetch
+from bestarm.kernels.samples import DIVIDED, LINES, LINES_OF_WINDOWS, SHORT_WAIT, WAITING, Pool, Record
 
 Arms = NDArray[np.void]
 
@@ -26,12 +27,22 @@ def _count(arm: Record, more: int) -> None:
     arm.held[WAITING] += more
 
 
+@inlined_kernel
+def _fetch(arms: Arms, pool: Pool, index: int) -> None:
+    """Have fetched what the look at an arm will need."""
+    fetch(arms, index, LINES)
+    fetch(pool, arms[index].window[0], LINES_OF_WINDOWS)
+
+
 @kernel
 def draw_until_look(
     arms: Arms, control: Record, pool: Pool, laws: Laws, rng: np.random.Generator, max_pulls: int
 ) -> None:
     """Pull leader and challenger, the one with fewer rewards first, up to the reward before the next look at one."""
     first, second = min(control.leader, control.challenger), max(control.leader, control.challenger)
+    if arms.size > MANY:
+        _fetch(arms, pool, first)
+        _fetch(arms, pool, second)
     one, two = arms[first], arms[second]
     told_one, told_two = one.told, two.told
     begin_one, begin_two = told_one, told_two

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.compile import allocating_kernel, inlined_kernel, kernel
+from bestarm.kernels.compile import constant, entry_kernel, inlined_kernel, kernel
 
 Pool = NDArray[np.float64]
 Record = Any  # one row of a structured array: a pointer inside compiled code
@@ -23,14 +23,22 @@ RAW = 2
 # The stores of an arm: the bulks of piles 0, 1 and 2, then the reserves below and above window 0 and window 1, and
 # rewards that nobody has asked about yet.
 FIRST_RESERVE = 3
+BELOW_LOW, ABOVE_LOW = constant(3), constant(4)
+BELOW_HIGH, ABOVE_HIGH = constant(5), constant(6)
 WAITING = 7
 STORES = 8
 
 # The certified method looks at the rewards of an arm before they are an eighth more (looks.py), and so many are waiting
 # at most. As long as an arm's rewards are few, they wait in its second window.
 LONGEST_WAIT = 2048
-SHORT_WAIT = 32  # of the other methods: inserted at the latest when so many are waiting
+SHORT_WAIT = 128  # of the other methods: inserted at the latest when so many are waiting
 MOST_WAITING_OF_FEW = 8
+
+# Forced exploration draws a few rounds side by side before it deals the rewards out to many arms (exploration.py). A
+# round is a little longer than the number of arms: at a distance of a power of two, all rounds would claim the same
+# places of the nearest cache.
+DEALT = 16  # rounds
+PADDING = 8  # rewards
 
 arm_dtype = np.dtype(
     [
@@ -87,6 +95,9 @@ arm_dtype = np.dtype(
     ]
 )
 LINE = 64  # bytes of a line of the cache
+LINES = arm_dtype.itemsize // LINE  # of a record
+LINES_OF_INSERT = 8  # the first ones, that an insert touches
+LINES_OF_WINDOWS = 2 * WINDOW * 8 // LINE  # which lie side by side
 
 
 class Samples(NamedTuple):
@@ -101,11 +112,12 @@ class Samples(NamedTuple):
     used: NDArray[np.int64]
 
 
-def new_samples(arms: int, *, stored: bool = True, rewards: int = 0) -> Samples:
+def new_samples(arms: int, *, stored: bool = True, rewards: int = 0, pool: Pool | None = None) -> Samples:
     """Return room for the rewards of `arms` arms; with `stored=False` only their sums will be kept.
 
-    A pool for `rewards` of them need not move before. It is better made here than by a kernel: NumPy asks for large
-    pages of memory, without which a thousand arms lie on more pages than the processor can keep track of.
+    A pool for `rewards` of them need not move before; one that is given is used if it is as large as that. Pools are
+    made by NumPy, which asks for large pages of memory: without them, a thousand arms lie on more pages than the
+    processor can keep track of.
     """
     raw = np.zeros(arms * arm_dtype.itemsize + LINE, np.uint8)
     first = -raw.ctypes.data % LINE
@@ -114,9 +126,22 @@ def new_samples(arms: int, *, stored: bool = True, rewards: int = 0) -> Samples:
     records["calm"] = WINDOW if stored else np.iinfo(np.int64).max
     records["window"] = WINDOW * np.arange(2 * arms).reshape(arms, 2)
     windows = WINDOW * 2 * arms if stored else 0
-    pool = np.empty(windows + (16 * WINDOW * arms + 4 * rewards if rewards > 0 else 0))
+    size = windows + (16 * WINDOW * arms + 8 * rewards if rewards > 0 else 0)
+    if pool is None or pool.size < size:
+        pool = np.empty(size)
     pool[:windows] = 0.0
     return Samples(records, pool, np.array([windows]))
+
+
+def foresee(samples: Samples, rewards: int) -> None:
+    """Have the arms of the certified method ask at once for as much room as so many rewards of each will take.
+
+    Without this, they move half a dozen times on the way there. Outer piles rarely hold more than a quarter.
+    """
+    waiting = rewards // 6
+    samples.arms["wish"][:, 0] = samples.arms["wish"][:, 2] = (rewards >> 2) + 4 * waiting
+    samples.arms["wish"][:, 1] = rewards + 4 * waiting
+    samples.arms["wish"][:, WAITING] = waiting
 
 
 @inlined_kernel
@@ -197,7 +222,7 @@ def _patience(arm: Record) -> int:
 
 @kernel
 def recount_calm(arm: Record) -> int:
-    """Set and return how many inserts an arm can take before it needs `with_room`."""
+    """Set and return how many inserts an arm can take before it needs `find_room`."""
     if arm.divided == FEW:
         calm = WINDOW - arm.count
         if arm.certified == 1:
@@ -230,18 +255,6 @@ def find_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
     return True
 
 
-@allocating_kernel
-def with_room(samples: Samples, index: int) -> Samples:
-    """Return the samples, moved to a larger pool if need be, with room for more rewards of an arm (amortised O(1))."""
-    arm = samples.arms[index]
-    if recount_calm(arm) > 0:
-        return samples
-    if not find_room(arm, samples.pool, samples.used):
-        samples = _moved(samples, index)
-    recount_calm(arm)
-    return samples
-
-
 @kernel
 def _relocate(arm: Record, old: Pool, new: Pool, used: NDArray[np.int64], store: int) -> None:
     """Copy a store to the end of a pool, with all the room it wants."""
@@ -253,39 +266,51 @@ def _relocate(arm: Record, old: Pool, new: Pool, used: NDArray[np.int64], store:
     used[0] += arm.room[store]
 
 
-@allocating_kernel
-def _moved(samples: Samples, asking: int) -> Samples:
-    """Return the samples in a new pool without the gaps that outgrown stores left behind."""
-    windows = 2 * WINDOW * samples.arms.size
+@entry_kernel
+def _size_wanted(samples: Samples, asking: int) -> int:
+    """Return how large a pool should be for all arms that hold more than a few rewards, and for the one that asks."""
     total = 0
     for index in range(samples.arms.size):
         arm = samples.arms[index]
         if arm.divided != FEW or index == asking:
             for store in range(STORES):
                 total += _wanted(arm, store)
-    # Memory that is not written to costs nothing, and the next trial may want as much as the last one.
-    pool = np.empty(max(windows + 2 * total, samples.pool.size), np.float64)
+    return 2 * (WINDOW * samples.arms.size + total)
+
+
+@entry_kernel
+def _move(samples: Samples, pool: Pool) -> None:
+    """Copy all rewards to another pool, without the gaps that outgrown stores left behind."""
+    windows = 2 * WINDOW * samples.arms.size
     for place in range(windows):  # not a slice: to refuse another size of it, numba compiles how to write numbers out
         pool[place] = samples.pool[place]
     samples.used[0] = windows
     for index in range(samples.arms.size):
         arm = samples.arms[index]
-        if arm.divided != FEW or index == asking:
+        if arm.divided != FEW:
             for store in range(STORES):
                 _relocate(arm, samples.pool, pool, samples.used, store)
-    return Samples(samples.arms, pool, samples.used)
 
 
-@allocating_kernel
-def with_rooms(samples: Samples) -> Samples:
-    """Return the samples with all rooms that arms want which hold nothing yet, though their counts are set."""
-    total = samples.used[0]
+def with_larger_pool(samples: Samples, asking: int) -> Samples:
+    """Return the samples in a pool where `find_room` will find some for an arm (amortised O(1) a reward)."""
+    # Memory that is not written to costs nothing, and the next trial may want as much as the last one.
+    pool = np.empty(max(_size_wanted(samples, asking), samples.pool.size))
+    _move(samples, pool)
+    return samples._replace(pool=pool)
+
+
+@kernel
+def find_rooms(samples: Samples) -> bool:
+    """Give all arms, of which only the counts are set, the rooms they want; False if that is more than the pool has."""
+    samples.used[0] = 2 * WINDOW * samples.arms.size
+    total = samples.used[0] + DEALT * (samples.arms.size + PADDING)  # and for a deck to deal rewards from
     for index in range(samples.arms.size):
         for store in range(STORES):
             total += _wanted(samples.arms[index], store)
     if total > samples.pool.size:
-        samples = Samples(samples.arms, np.empty(2 * total, np.float64), samples.used)
+        return False
     for index in range(samples.arms.size):
         for store in range(STORES):
             _relocate(samples.arms[index], samples.pool, samples.pool, samples.used, store)
-    return samples
+    return True

@@ -7,15 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.compile import allocating_entry_kernel, allocating_kernel, constant, inlined_kernel, kernel
+from bestarm.kernels.compile import constant, inlined_kernel, kernel
 from bestarm.kernels.division import divide, place_cuts
 from bestarm.kernels.looks import Looks, new_looks
-from bestarm.kernels.order_statistics import insert, insert_all, insert_raw, kept_mean, make_raw, order_statistic
+from bestarm.kernels.order_statistics import insert, insert_all, insert_raw, kept_mean, order_statistic
 from bestarm.kernels.piles import add_to_pile, append_to_bulk
 from bestarm.kernels.rule import CERTIFIED, ELIMINATION, GAP, MEAN, MEDIAN, Rule
 from bestarm.kernels.samples import (
     DIVIDED,
-    FEW,
     MOST_WAITING_OF_FEW,
     RAW,
     SHORT_WAIT,
@@ -24,10 +23,9 @@ from bestarm.kernels.samples import (
     Pool,
     Record,
     Samples,
-    find_room,
+    foresee,
     new_samples,
-    recount_calm,
-    with_room,
+    with_larger_pool,
 )
 from bestarm.kernels.tournament import Tree, forget_keys, new_trees
 
@@ -50,6 +48,7 @@ control_dtype = np.dtype(
         ("behind", "i8"),  # elimination: active arms that the current round has yet to pull
         ("active", "i8"),
         ("quiet", "i8"),  # elimination: no arm can be eliminated up to this round
+        ("stretch", "i8"),  # elimination: rounds of the last quiet stretch that was found
         ("cursor", "i8"),  # elimination: where in the list of members to look for the next arm of the round
         ("ahead", "i8"),  # gap family: the challengers' keys hold up to this t
         ("ahead_root", "f8"),  # and are upper ends with this root of the logarithm
@@ -78,16 +77,21 @@ class State(NamedTuple):
     board: Board | None  # certified: the same, and what depends on the number of an arm's rewards only, see looks.py
 
 
-def new_state(arms: int, rule: Rule, *, rewards: int = 0) -> State:
-    """Return the state before the first reward, with room for as many as are foreseen; it grows if there are more."""
+def new_state(arms: int, rule: Rule, *, rewards: int = 0, pool: Pool | None = None) -> State:
+    """Return the state before the first reward, with room for as many as are foreseen; it grows if there are more.
+
+    A pool that is no longer in use may be used again.
+    """
     control = np.zeros(1, control_dtype)
     control["best"] = control["leader"] = control["challenger"] = -1
+    control["stretch"] = SHORT_WAIT
     control["at_fewest"] = control["behind"] = control["active"] = control["unready"] = arms
     stored = bool(rule["estimator"][0] != MEAN)
-    samples = new_samples(arms, stored=stored, rewards=rewards if stored else 0)
+    samples = new_samples(arms, stored=stored, rewards=rewards if stored else 0, pool=pool)
     if rule["family"][0] == CERTIFIED:
         bounded = bool(rule["bounded"][0])
         samples.arms["certified"] = 1
+        foresee(samples, rewards // arms)
         samples.arms["next_look"] = 1
         samples.arms["calm"] = 7 * MOST_WAITING_OF_FEW
         samples.arms["start"][:, WAITING] = samples.arms["window"][:, 1]  # of no use to the first rewards otherwise
@@ -97,7 +101,7 @@ def new_state(arms: int, rule: Rule, *, rewards: int = 0) -> State:
         samples.arms["bottom"] = np.inf
         samples.arms["top"] = -np.inf
     members = np.arange(arms) if rule["family"][0] == ELIMINATION else None
-    trees = new_trees(arms, 2) if rule["family"][0] == GAP else None
+    trees = new_trees(arms, 3) if rule["family"][0] == GAP else None
     board = Board(new_trees(arms, 2), new_looks()) if rule["family"][0] == CERTIFIED else None
     return State(control, samples, members, trees, board)
 
@@ -168,33 +172,9 @@ def second_rank(rule: Record, count: int) -> int:
     return count - int(rule.alpha * count)
 
 
-@allocating_kernel
-def with_larger_pool(state: State, index: int) -> State:
-    """Return the state with room for more rewards of an arm, in a larger pool: what `has_room` cannot do."""
-    samples = with_room(state.samples, index)
-    arm = samples.arms[index]
-    if arm.divided == FEW:
-        make_raw(arm, samples.pool)
-        recount_calm(arm)
-    return State(state.control, samples, state.members, state.trees, state.board)
-
-
-@allocating_entry_kernel
 def make_room(state: State, index: int) -> State:
-    """Return the state with room for more rewards of an arm."""
-    return with_larger_pool(state, index)
-
-
-@kernel
-def has_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
-    """Tell whether an arm whose `calm` is used up has room for more rewards, or finds some in the pool."""
-    if recount_calm(arm) > 0:
-        return True
-    if not find_room(arm, pool, used):
-        return False
-    if arm.divided == FEW:
-        make_raw(arm, pool)
-    return recount_calm(arm) > 0
+    """Return the state in a larger pool, where an arm `has_room`."""
+    return state._replace(samples=with_larger_pool(state.samples, index))
 
 
 @inlined_kernel
@@ -204,7 +184,7 @@ def record(arm: Record, control: Record, rule: Record, pool: Pool, reward: float
     if rule.estimator == MEAN:
         arm.count += 1
         add_to_pile(arm, MEAN_PILE, reward)
-    elif arm.divided == DIVIDED:
+    elif arm.divided == DIVIDED and (control.quiet > control.rounds or arm.held[WAITING] > 0):
         if arm.held[WAITING] == SHORT_WAIT:
             _insert_waiting(arm, rule, pool)
         append_to_bulk(arm, pool, WAITING, reward)

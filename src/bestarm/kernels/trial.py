@@ -5,21 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.compile import (
-    allocating_entry_kernel,
-    allocating_kernel,
-    entry_kernel,
-    inlined_kernel,
-    kernel,
-)
+from bestarm.kernels.compile import entry_kernel, inlined_kernel, kernel
 from bestarm.kernels.draws import Laws, forget, pull
 from bestarm.kernels.exploration import explore
 from bestarm.kernels.methods import Arms, Members, choose, observe
+from bestarm.kernels.order_statistics import has_room
 from bestarm.kernels.quiet import draw_quiet_rounds, draw_until_look
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.seeding import Words, start
-from bestarm.kernels.state import Board, State, has_room, renew, with_larger_pool
+from bestarm.kernels.state import Board, State, renew
 from bestarm.kernels.tournament import Tree
 
 FINISHED = -1
@@ -66,8 +61,8 @@ def _run_until_full(state: State, rule: Rule, laws: Laws, rng: np.random.Generat
     return FINISHED
 
 
-@allocating_kernel
-def _run_trial(
+@kernel
+def _explore(
     state: State,
     members: Members | None,
     trees: Tree | None,
@@ -75,20 +70,25 @@ def _run_trial(
     laws: Laws,
     rng: np.random.Generator,
     max_pulls: int,
-) -> State:
+) -> bool:
     # The certified method has no forced exploration.
+    explored = True
     if trees is not None:
-        state = explore(state, rule, laws, rng, max_pulls)
+        explored = explore(state, rule, laws, rng, max_pulls)
     if members is not None:
-        state = explore(state, rule, laws, rng, max_pulls)
-    while True:
-        arm = _run_until_full(state, rule, laws, rng, max_pulls)
-        if arm == FINISHED:
-            return state
-        state = with_larger_pool(state, arm)
+        explored = explore(state, rule, laws, rng, max_pulls)
+    return explored
 
 
-@allocating_entry_kernel
+@kernel
+def _run_trial(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, max_pulls: int) -> int:
+    """Run a trial, or go on with it: until it is FINISHED, or an arm, which is returned, needs a larger pool."""
+    if state.control[0].t == 0 and not _explore(state, state.members, state.trees, rule, laws, rng, max_pulls):
+        return 0
+    return _run_until_full(state, rule, laws, rng, max_pulls)
+
+
+@entry_kernel
 def run_trials(
     state: State,
     blank: State,
@@ -98,29 +98,38 @@ def run_trials(
     generator: Words,
     seeds: Words,
     max_pulls: int,
+    first: int,
+    begun: bool,
     pulls: NDArray[np.int64],
     answers: NDArray[np.int64],
     arm_pulls: NDArray[np.int64],
     done: NDArray[np.int64],
-) -> None:
+) -> tuple[int, int]:
     """Run trials one after the other, in the same memory; write what came out of each to the last four arrays.
+
+    Return where it stopped and why: all trials are FINISHED, or an arm needs a larger pool. Then call again with that,
+    from the trial that is returned, which has `begun`.
 
     `blank` is a new state and `state` one to work in. A row of `seeds` are the four words that `rng` is started from,
     in `generator`, where it keeps its state, and one for the method's random choices: `rule` is changed. If `generator`
     is empty, `rng` is used as it comes.
     """
-    for trial in range(pulls.size):
-        if generator.size > 0:
-            start(generator, seeds, trial)
-        rule[0].seed = seeds[trial, 4]
-        renew(state, blank)
-        forget(laws)
-        state = _run_trial(state, state.members, state.trees, rule, laws, rng, max_pulls)
+    for trial in range(first, pulls.size):
+        if trial > first or not begun:
+            if generator.size > 0:
+                start(generator, seeds, trial)
+            rule[0].seed = seeds[trial, 4]
+            renew(state, blank)
+            forget(laws)
+        asking = _run_trial(state, rule, laws, rng, max_pulls)
+        if asking != FINISHED:
+            return trial, asking
         pulls[trial] = state.control[0].t
         answers[trial] = state.control[0].best
         done[trial] = state.control[0].done
         for index in range(state.samples.arms.size):
             arm_pulls[trial, index] = state.samples.arms[index].told
+    return pulls.size, FINISHED
 
 
 @entry_kernel

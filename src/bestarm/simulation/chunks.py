@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,15 +13,26 @@ from bestarm.errors import InputError
 from bestarm.kernels.draws import Laws
 from bestarm.kernels.methods import ask, tell
 from bestarm.kernels.rule import Rule
+from bestarm.kernels.samples import Pool
 from bestarm.kernels.seeding import generator_words
 from bestarm.kernels.state import State, make_room, new_state
-from bestarm.kernels.trial import run_trials
+from bestarm.kernels.trial import FINISHED, run_trials
 from bestarm.problem import LARGEST_REWARD, Problem, checked_reward
 from bestarm.simulation.seeds import TrialSeeds, generator, method_seed
 
 NO_CAP = 2**62
 REWARDS_AN_ARM = 2**12  # to have room for, of each trial
 MOST_REWARDS = 2**24
+LARGEST_SPARE = 2**25  # rewards: 256 MiB
+
+
+class _Spare(threading.local):
+    """A pool that the next chunk in this thread may use: memory that is new costs as much as what is drawn into it."""
+
+    pool: Pool | None = None
+
+
+_spare = _Spare()
 
 
 @dataclass(frozen=True)
@@ -109,20 +121,31 @@ def _foreseen(spec: Spec) -> int:
 def _run_compiled(spec: Spec, laws: Laws, seeds: NDArray[np.uint64], result: ChunkResult) -> None:
     rule = spec.rule.copy()
     laws = laws._replace(memory=laws.memory.copy())  # another thread may use these
-    state, blank = new_state(spec.problem.size, rule, rewards=_foreseen(spec)), new_state(spec.problem.size, rule)
+    spare, _spare.pool = _spare.pool, None
+    state = new_state(spec.problem.size, rule, rewards=_foreseen(spec), pool=spare)
+    blank = new_state(spec.problem.size, rule)
+
+    def run(rng: np.random.Generator, words: NDArray[np.uint64], seeds: NDArray[np.uint64], part: ChunkResult) -> None:
+        nonlocal state
+        outcome = part.pulls, part.answers, part.arm_pulls, part.done
+        trial, asking = 0, FINISHED
+        while trial < len(seeds):
+            begun = asking != FINISHED
+            trial, asking = run_trials(
+                state, blank, rule, laws, rng, words, seeds, spec.max_pulls, trial, begun, *outcome
+            )
+            if asking != FINISHED:
+                state = make_room(state, asking)
+
     bits = np.random.PCG64(0)
     where = generator_words(bits)
     if where is not None:
-        rng = np.random.Generator(bits)
-        outcome = result.pulls, result.answers, result.arm_pulls, result.done
-        run_trials(state, blank, rule, laws, rng, where, seeds, spec.max_pulls, *outcome)
-        return
-    nowhere = np.empty(0, np.uint64)
-    for place in range(len(seeds)):  # a generator each, and no more than a trial in one compiled call
-        one = result.part(place, place + 1)
-        outcome = one.pulls, one.answers, one.arm_pulls, one.done
-        rng = generator(seeds[place])
-        run_trials(state, blank, rule, laws, rng, nowhere, seeds[place : place + 1], spec.max_pulls, *outcome)
+        run(np.random.Generator(bits), where, seeds, result)
+    else:  # a generator each, and no more than a trial in one compiled call
+        for i in range(len(seeds)):
+            run(generator(seeds[i]), np.empty(0, np.uint64), seeds[i : i + 1], result.part(i, i + 1))
+    if state.samples.pool.size <= LARGEST_SPARE:
+        _spare.pool = state.samples.pool
 
 
 def _run_in_python(spec: Spec, rule: Rule, rng: np.random.Generator) -> State:
