@@ -100,6 +100,14 @@ LINES_OF_INSERT = 8  # the first ones, that an insert touches
 LINES_OF_WINDOWS = 2 * WINDOW * 8 // LINE  # which lie side by side
 
 
+def apart(number: int, dtype: Any) -> NDArray[Any]:
+    """Return an array of zeros that shares no line of the cache with anything else, nor those beside them."""
+    size = number * np.dtype(dtype).itemsize
+    raw = np.zeros(size + 4 * LINE, np.uint8)
+    first = LINE - raw.ctypes.data % LINE + LINE
+    return raw[first : first + size].view(dtype)
+
+
 class Samples(NamedTuple):
     """The rewards of K arms: a record an arm, a pool that holds the 2 K windows and then the stores, and its fill.
 
@@ -119,9 +127,7 @@ def new_samples(arms: int, *, stored: bool = True, rewards: int = 0, pool: Pool 
     made by NumPy, which asks for large pages of memory: without them, a thousand arms lie on more pages than the
     processor can keep track of.
     """
-    raw = np.zeros(arms * arm_dtype.itemsize + LINE, np.uint8)
-    first = -raw.ctypes.data % LINE
-    records = raw[first : first + arms * arm_dtype.itemsize].view(arm_dtype)
+    records = apart(arms, arm_dtype)
     records["active"] = records["stale"] = 1
     records["calm"] = WINDOW if stored else np.iinfo(np.int64).max
     records["window"] = WINDOW * np.arange(2 * arms).reshape(arms, 2)
@@ -130,7 +136,9 @@ def new_samples(arms: int, *, stored: bool = True, rewards: int = 0, pool: Pool 
     if pool is None or pool.size < size:
         pool = np.empty(size)
     pool[:windows] = 0.0
-    return Samples(records, pool, np.array([windows]))
+    used = apart(1, np.int64)
+    used[0] = windows
+    return Samples(records, pool, used)
 
 
 def foresee(samples: Samples, rewards: int) -> None:

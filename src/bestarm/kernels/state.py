@@ -23,6 +23,7 @@ from bestarm.kernels.samples import (
     Pool,
     Record,
     Samples,
+    apart,
     foresee,
     new_samples,
     with_larger_pool,
@@ -82,7 +83,7 @@ def new_state(arms: int, rule: Rule, *, rewards: int = 0, pool: Pool | None = No
 
     A pool that is no longer in use may be used again.
     """
-    control = np.zeros(1, control_dtype)
+    control = apart(1, control_dtype)
     control["best"] = control["leader"] = control["challenger"] = -1
     control["stretch"] = SHORT_WAIT
     control["at_fewest"] = control["behind"] = control["active"] = control["unready"] = arms
