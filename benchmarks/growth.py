@@ -68,22 +68,14 @@ def with_arms(quick: bool) -> Section:
     sizes = (2, FEW, 64, MANY) if quick else (2, FEW, 16, 64, 256, MANY, 4096, 16384)
     section = Section("Growth with the number of arms")
     names = list(METHODS)
-    costs: dict[str, list[float]] = {name: [] for name in ("draw", *names)}
-    for size in sizes:
-        arms = tie(size)
-        cap = PULLS_AN_ARM * size
-        trials = max(1, BATCH // cap)
-        order = np.tile(np.arange(size), trials * PULLS_AN_ARM)
-        actions: list[Callable[[], object]] = [drawing(arms.laws(), order)]
-        pulls = [order.size]
-        able = [name for name in names if not costs[name] or 1e-9 * costs[name][-1] * cap * trials < LONGEST]
-        for name in able:
-            actions.append(running(arms, name, trials, cap))
-            pulls.append(int(simulated(actions[-1]).pulls.sum()))
-        seconds = fastest(actions, 1 if size > MANY else 3)
-        found = {name: 1e9 * time / count for name, time, count in zip(("draw", *able), seconds, pulls, strict=True)}
-        for name in costs:
-            costs[name].append(found.get(name, float("nan")))
+    # Sizes that are compared take turns; the others come one after the other.
+    compared = [size for size in sizes if size <= MANY]
+    found = _costs_of_arms(dict.fromkeys(compared, names), 5)
+    for size in sizes[len(compared) :]:
+        before = sizes[sizes.index(size) - 1]
+        able = [name for name in names if 1e-9 * found.get((name, before), np.inf) * PULLS_AN_ARM * size < LONGEST]
+        found |= _costs_of_arms({size: able}, 1)
+    costs = {name: [found.get((name, size), float("nan")) for size in sizes] for name in ("draw", *names)}
     rows = [(f"{size:,}", *(_shown(costs[name][place]) for name in costs)) for place, size in enumerate(sizes)]
     section.tables.append((("K", *costs), rows))
     few, many = sizes.index(FEW), sizes.index(MANY)
@@ -103,23 +95,39 @@ def with_arms(quick: bool) -> Section:
     return section
 
 
+def _costs_of_arms(methods: dict[int, list[str]], repeats: int) -> dict[tuple[str, int], float]:
+    """Return nanoseconds a draw and a pull of some methods, for some numbers of arms, all in turns."""
+    actions: list[Callable[[], object]] = []
+    pulls: dict[tuple[str, int], int] = {}
+    for size, names in methods.items():
+        arms = tie(size)
+        cap = PULLS_AN_ARM * size
+        trials = max(1, BATCH // cap)
+        order = np.tile(np.arange(size), trials * PULLS_AN_ARM)
+        actions.append(drawing(arms.laws(), order))
+        pulls["draw", size] = order.size
+        for name in names:
+            actions.append(running(arms, name, trials, cap))
+            pulls[name, size] = int(simulated(actions[-1]).pulls.sum())
+    seconds = fastest(actions, repeats)
+    return {key: 1e9 * time / count for (key, count), time in zip(pulls.items(), seconds, strict=True)}
+
+
 def with_rewards(quick: bool) -> Section:
     """Measure a pull for more and more rewards an arm, and the memory of the largest."""
     lengths = (10**4, 10**5, 10**6) if quick else (10**4, 10**5, 10**6, 10**7)
     section = Section("Growth with the number of rewards")
     arms = tie(2)
-    costs: dict[str, list[float]] = {name: [] for name in STORING}
-    for length in lengths:
+    actions: list[Callable[[], object]] = []
+    pulls = []
+    for length, name in itertools.product(lengths, STORING):
         trials = max(1, BATCH // (2 * length))
-        actions = [running(arms, name, trials, 2 * length) for name in STORING]
-        pulls = [int(simulated(action).pulls.sum()) for action in actions]
-        for name, count in zip(STORING, pulls, strict=True):
-            if count < trials * length:
-                raise RuntimeError(
-                    f"{name} stopped early, after {count} pulls of {trials} trials: another seed is needed"
-                )
-        for name, time, count in zip(STORING, fastest(actions, 2 if length > 10**6 else 3), pulls, strict=True):
-            costs[name].append(1e9 * time / count)
+        actions.append(running(arms, name, trials, 2 * length))
+        pulls.append(int(simulated(actions[-1]).pulls.sum()))
+        if pulls[-1] < trials * length:
+            raise RuntimeError(f"{name} stopped early, after {pulls[-1]} pulls of {trials} trials: take another seed")
+    each = [1e9 * time / count for time, count in zip(fastest(actions, 3), pulls, strict=True)]
+    costs = {name: each[place :: len(STORING)] for place, name in enumerate(STORING)}
     rows = [(f"{length:,}", *(f"{costs[name][place]:.1f}" for name in STORING)) for place, length in enumerate(lengths)]
     section.tables.append((("rewards an arm", *STORING), rows))
     for name in STORING:

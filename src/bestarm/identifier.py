@@ -126,8 +126,11 @@ class Identifier:
     def tell(self, arm: Label, reward: float) -> None:
         """Take in one reward of an arm. A bad one is refused and changes nothing."""
         index = self._find(arm)
-        self._reward[0] = checked_reward(self._problem, reward)
+        value = checked_reward(self._problem, reward)
+        if self._log is not None:
+            self._log.append(index, value)
         self._place[0] = index
+        self._reward[0] = value
         self._take(self._place, self._reward)
 
     def tell_many(self, arms: Sequence[Label], rewards: Sequence[float] | NDArray[np.float64]) -> None:
@@ -138,6 +141,8 @@ class Identifier:
             raise InputError(
                 "rewards", f"be as many as arms ({indices.size})", values.size, "give one reward for each arm"
             )
+        if self._log is not None:
+            self._log.extend(indices, values)
         self._take(indices, values)
 
     @property
@@ -201,8 +206,6 @@ class Identifier:
         )
 
     def _take(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> None:
-        if self._log is not None:
-            self._log.extend(indices, values)
         place = 0
         while place < indices.size:
             place, decided = kernels.tell(self._state, self._rule, indices, values, place)

@@ -32,6 +32,11 @@ class Log:
     indices: array[int] = field(default_factory=lambda: array("q"))
     values: array[float] = field(default_factory=lambda: array("d"))
 
+    def append(self, index: int, value: float) -> None:
+        """Append a reward."""
+        self.indices.append(index)
+        self.values.append(value)
+
     def extend(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> None:
         """Append rewards."""
         self.indices.frombytes(indices.astype(np.int64, copy=False).tobytes())

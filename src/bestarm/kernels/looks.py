@@ -8,7 +8,6 @@ shared by all arms and all trials. Section numbers are those of docs/explanation
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,16 +31,12 @@ look_dtype = np.dtype(
 )
 
 
-class Looks(NamedTuple):
-    """The table: a row a number of rewards, and how many of the rows have been filled."""
-
-    rows: NDArray[np.void]
-    filled: NDArray[np.int64]
+Looks = NDArray[np.void]  # the table: a row a number of rewards, of which the first ones have been filled
 
 
 def new_looks() -> Looks:
     """Return an empty table."""
-    return Looks(np.zeros(2**_FINE + (_LAST - _FINE) * 2**_UNITS, look_dtype), np.zeros(1, np.int64))
+    return np.zeros(2**_FINE + (_LAST - _FINE) * 2**_UNITS, look_dtype)
 
 
 @inlined_kernel
@@ -75,7 +70,7 @@ def _number(row: int) -> int:
 
 @kernel
 def _fill(looks: Looks, rule: Record, row: int, n: int, before: Record) -> None:
-    look = looks.rows[row]
+    look = looks[row]
     look.n = n
     look.contaminated = count_bound(rule, n, max(before.n, 1), before.contaminated)
     look.reach = clean_radius(rule, n)
@@ -86,14 +81,16 @@ def _fill(looks: Looks, rule: Record, row: int, n: int, before: Record) -> None:
 def look_at(looks: Looks, rule: Record, n: int) -> Record:
     """Return what is known of n rewards; numbers that `next_look` does not give have no row but the very last."""
     wanted = _row(n)
-    while looks.filled[0] <= wanted:
-        row = looks.filled[0]
-        _fill(looks, rule, row, _number(row), looks.rows[max(row - 1, 0)])
-        looks.filled[0] += 1
-    if looks.rows[wanted].n != n:
-        _fill(looks, rule, looks.rows.size - 1, n, looks.rows[wanted - 1])
-        wanted = looks.rows.size - 1
-    return looks.rows[wanted]
+    if looks[wanted].n == 0:
+        first = wanted
+        while first > 0 and looks[first - 1].n == 0:
+            first -= 1
+        for row in range(first, wanted + 1):
+            _fill(looks, rule, row, _number(row), looks[max(row - 1, 0)])
+    if looks[wanted].n != n:
+        _fill(looks, rule, looks.size - 1, n, looks[wanted - 1])
+        wanted = looks.size - 1
+    return looks[wanted]
 
 
 @kernel

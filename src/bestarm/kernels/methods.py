@@ -1,7 +1,8 @@
 """Every method as verbs on its state: `choose` an arm, `observe` a reward (which may stop it), read an interval.
 
-Only the gap family has `trees`, only elimination `members`, only certified a `board`. Of `if x is not None`, numba
-drops what follows before it compiles anything if x is None: so a command compiles the kernels of its own methods alone.
+Only the gap family has `trees`, only elimination `members`, only certified a `ranking` and `looks`. Of
+`if x is not None`, numba drops what follows before it compiles anything if x is None: so a command compiles the kernels
+of its own methods alone.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from bestarm.kernels.gap import choose as choose_gap
 from bestarm.kernels.gap import choose_ahead as choose_gap_ahead
 from bestarm.kernels.gap import radius as radius_gap
 from bestarm.kernels.gap import settle as settle_gap
+from bestarm.kernels.looks import Looks
 from bestarm.kernels.order_statistics import has_room
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import Pool, Record
-from bestarm.kernels.state import Board, State, estimate, record
+from bestarm.kernels.state import State, estimate, record
 from bestarm.kernels.tournament import Tree
 
 Arms = NDArray[np.void]
@@ -34,7 +36,7 @@ Members = NDArray[np.int64]
 
 @inlined_kernel
 def choose(
-    arms: Arms, control: Record, rule: Record, members: Members | None, trees: Tree | None, board: Board | None
+    arms: Arms, control: Record, rule: Record, members: Members | None, trees: Tree | None, looks: Looks | None
 ) -> int:
     """Return the arm to pull next, when no reward is outstanding and the method has not stopped."""
     index = -1
@@ -42,7 +44,7 @@ def choose(
         index = choose_gap(arms, control, rule)
     if members is not None:
         index = choose_elimination(arms, control, members)
-    if board is not None:
+    if looks is not None:
         index = choose_certified(arms, control)
     return index
 
@@ -55,14 +57,14 @@ def _choose_ahead(
     pool: Pool,
     members: Members | None,
     trees: Tree | None,
-    board: Board | None,
+    looks: Looks | None,
 ) -> int:
     index = -1
     if trees is not None:
         index = choose_gap_ahead(arms, control, rule, pool)
     if members is not None:
         index = choose_elimination_ahead(arms)
-    if board is not None:
+    if looks is not None:
         index = choose_certified_ahead(arms, control)
     return index
 
@@ -75,7 +77,8 @@ def observe(
     pool: Pool,
     members: Members | None,
     trees: Tree | None,
-    board: Board | None,
+    ranking: Tree | None,
+    looks: Looks | None,
     index: int,
     reward: float,
 ) -> None:
@@ -88,8 +91,8 @@ def observe(
         record(arms[index], control, rule, pool, reward)
         if control.done == 0:
             settle_elimination(arms, control, rule, pool, members, index)
-    if board is not None:
-        observe_certified(arms, control, rule, pool, board.trees, board.looks, index, reward)
+    if ranking is not None and looks is not None:
+        observe_certified(arms, control, rule, pool, ranking, looks, index, reward)
 
 
 @kernel
@@ -100,7 +103,7 @@ def _describe_arm(
     pool: Pool,
     members: Members | None,
     trees: Tree | None,
-    board: Board | None,
+    looks: Looks | None,
     index: int,
 ) -> tuple[float, float, float]:
     """Return the estimate of an arm's mean and the ends of the interval around it."""
@@ -109,16 +112,16 @@ def _describe_arm(
         radius = radius_gap(arms, control, rule, index)
     if members is not None:
         radius = radius_elimination(arms, rule, index)
-    if board is not None:
+    if looks is not None:
         return (arms[index].lower + arms[index].upper) / 2.0, arms[index].lower, arms[index].upper
     centre = estimate(arms[index], rule, pool)
     return centre, centre - radius, centre + radius
 
 
 @kernel
-def _look_at_all(arms: Arms, rule: Record, pool: Pool, board: Board | None) -> None:
-    if board is not None:
-        look_at_all(arms, rule, pool, board.looks)
+def _look_at_all(arms: Arms, rule: Record, pool: Pool, looks: Looks | None) -> None:
+    if looks is not None:
+        look_at_all(arms, rule, pool, looks)
 
 
 # ------------------------------------------------------------------------------------------------- called from Python
@@ -131,9 +134,9 @@ def ask(state: State, rule: Rule, number: int, indices: NDArray[np.int64]) -> No
     arms = state.samples.arms
     for place in range(number):
         if control.pending == 0:
-            index = choose(arms, control, rule[0], state.members, state.trees, state.board)
+            index = choose(arms, control, rule[0], state.members, state.trees, state.looks)
         else:
-            index = _choose_ahead(arms, control, rule[0], state.samples.pool, state.members, state.trees, state.board)
+            index = _choose_ahead(arms, control, rule[0], state.samples.pool, state.members, state.trees, state.looks)
         indices[place] = index
         arms[index].pending += 1
         control.pending += 1
@@ -152,7 +155,16 @@ def tell(
         if arms[index].calm == 0 and not has_room(arms[index], state.samples.pool, state.samples.used):
             return place, False
         observe(
-            arms, control, rule[0], state.samples.pool, state.members, state.trees, state.board, index, rewards[place]
+            arms,
+            control,
+            rule[0],
+            state.samples.pool,
+            state.members,
+            state.trees,
+            state.ranking,
+            state.looks,
+            index,
+            rewards[place],
         )
         if not was_done and control.done > 0:
             return place + 1, True
@@ -162,7 +174,7 @@ def tell(
 @entry_kernel
 def conclude(state: State, rule: Rule) -> None:
     """Bring the intervals of the certified method up to the last reward."""
-    _look_at_all(state.samples.arms, rule[0], state.samples.pool, state.board)
+    _look_at_all(state.samples.arms, rule[0], state.samples.pool, state.looks)
 
 
 @entry_kernel
@@ -173,5 +185,5 @@ def describe(
     arms = state.samples.arms
     for index in range(arms.size):
         estimates[index], lower[index], upper[index] = _describe_arm(
-            arms, state.control[0], rule[0], state.samples.pool, state.members, state.trees, state.board, index
+            arms, state.control[0], rule[0], state.samples.pool, state.members, state.trees, state.looks, index
         )

@@ -57,25 +57,20 @@ control_dtype = np.dtype(
 )
 
 
-class Board(NamedTuple):
-    """What the certified method keeps beside the arms: leaders and challengers, and the table of looks."""
-
-    trees: Tree
-    looks: Looks
-
-
 class State(NamedTuple):
     """All that changes as rewards come in: a record of the whole (length 1), the arms with their rewards, and indices.
 
     Functions called from Python take a State and a Rule; those below them single records and arrays (see Samples).
-    The last three belong to a family each; those of the other families are None (methods.py).
+    The last four belong to a family each; those of the other families are None (methods.py). They are not tuples in
+    their turn: live, a tuple in a tuple takes numba a microsecond to recognise.
     """
 
     control: NDArray[np.void]
     samples: Samples
     members: NDArray[np.int64] | None  # elimination: the active arms, in order, at the beginning
     trees: NDArray[np.float64] | None  # gap family: leaders and challengers, see tournament.py
-    board: Board | None  # certified: the same, and what depends on the number of an arm's rewards only, see looks.py
+    ranking: NDArray[np.float64] | None  # certified: the same
+    looks: Looks | None  # certified: what depends on the number of an arm's rewards only, see looks.py
 
 
 def new_state(arms: int, rule: Rule, *, rewards: int = 0, pool: Pool | None = None) -> State:
@@ -103,8 +98,9 @@ def new_state(arms: int, rule: Rule, *, rewards: int = 0, pool: Pool | None = No
         samples.arms["top"] = -np.inf
     members = np.arange(arms) if rule["family"][0] == ELIMINATION else None
     trees = new_trees(arms, 3) if rule["family"][0] == GAP else None
-    board = Board(new_trees(arms, 2), new_looks()) if rule["family"][0] == CERTIFIED else None
-    return State(control, samples, members, trees, board)
+    ranking = new_trees(arms, 2) if rule["family"][0] == CERTIFIED else None
+    looks = new_looks() if rule["family"][0] == CERTIFIED else None
+    return State(control, samples, members, trees, ranking, looks)
 
 
 @kernel
@@ -125,18 +121,18 @@ def renew(state: State, blank: State) -> None:
             for store in range(STORES):
                 new.wish[store] = max(arm.wish[store], arm.room[store])
         state.samples.arms[index] = new
-    _renew_indices(state.members, state.trees, state.board)
+    _renew_indices(state.members, state.trees, state.ranking)
 
 
 @kernel
-def _renew_indices(members: NDArray[np.int64] | None, trees: Tree | None, board: Board | None) -> None:
+def _renew_indices(members: NDArray[np.int64] | None, trees: Tree | None, ranking: Tree | None) -> None:
     if members is not None:
         for index in range(members.size):
             members[index] = index
     if trees is not None:
         forget_keys(trees)
-    if board is not None:
-        forget_keys(board.trees)
+    if ranking is not None:
+        forget_keys(ranking)
 
 
 @inlined_kernel

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from bestarm.kernels.compile import entry_kernel, inlined_kernel, kernel
 from bestarm.kernels.draws import Laws, forget, pull
 from bestarm.kernels.exploration import explore
+from bestarm.kernels.looks import Looks
 from bestarm.kernels.methods import Arms, Members, choose, observe
 from bestarm.kernels.order_statistics import has_room
 from bestarm.kernels.quiet import draw_quiet_rounds, draw_until_look
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.seeding import Words, start
-from bestarm.kernels.state import Board, State, renew
+from bestarm.kernels.state import State, renew
 from bestarm.kernels.tournament import Tree
 
 FINISHED = -1
@@ -26,7 +27,7 @@ def _draw_quiet(
     control: Record,
     pool: Pool,
     members: Members | None,
-    board: Board | None,
+    looks: Looks | None,
     laws: Laws,
     rng: np.random.Generator,
     max_pulls: int,
@@ -36,7 +37,7 @@ def _draw_quiet(
         quiet = control.quiet > control.rounds
         if quiet:
             draw_quiet_rounds(arms, control, pool, members, laws, rng, max_pulls)
-    if board is not None:
+    if looks is not None:
         quiet = control.explored == 1
         if quiet:
             draw_until_look(arms, control, pool, laws, rng, max_pulls)
@@ -50,14 +51,14 @@ def _run_until_full(state: State, rule: Rule, laws: Laws, rng: np.random.Generat
     arms = state.samples.arms
     pool = state.samples.pool
     while control.done == 0 and control.t < max_pulls:
-        _draw_quiet(arms, control, pool, state.members, state.board, laws, rng, max_pulls)
+        _draw_quiet(arms, control, pool, state.members, state.looks, laws, rng, max_pulls)
         if control.t == max_pulls:
             break
-        index = choose(arms, control, settings, state.members, state.trees, state.board)
+        index = choose(arms, control, settings, state.members, state.trees, state.looks)
         if arms[index].calm == 0 and not has_room(arms[index], pool, state.samples.used):
             return index
         reward = pull(laws, rng, index, arms[index].told, control.t)
-        observe(arms, control, settings, pool, state.members, state.trees, state.board, index, reward)
+        observe(arms, control, settings, pool, state.members, state.trees, state.ranking, state.looks, index, reward)
     return FINISHED
 
 
