@@ -9,9 +9,14 @@ import pytest
 
 import bestarm as ba
 from bestarm.kernels import tournament
+from bestarm.kernels.compile import entry_kernel
+from bestarm.kernels.order_statistics import has_room
+from bestarm.kernels.rule import Rule
+from bestarm.kernels.samples import ABOVE_HIGH, ABOVE_LOW, BELOW_LOW, SHORT_WAIT, WAITING, WINDOW
 from bestarm.kernels.seeding import generator_words
 from bestarm.kernels.seeding import start as start_piece
-from bestarm.kernels.state import State, make_room
+from bestarm.kernels.state import State, make_room, record
+from bestarm.kernels.trial import run_trials
 from bestarm.simulation import chunks
 from bestarm.simulation.seeds import TrialSeeds
 from piece_tools import alone
@@ -123,6 +128,75 @@ def test_simulated_trials_are_what_the_live_driver_does(method: str, arms: int) 
         assert finder.pulls == trials.pulls[trial]
         assert [row.pulls for row in finder.estimates] == trials.arm_pulls[trial].tolist()
         assert (finder.result.best if finder.result.best is not None else -1) == trials.answers[trial]
+
+
+@pytest.mark.parametrize("method", ["se-cbai", "median-se", "g-cbai", "random", "certified"])
+@pytest.mark.parametrize("arms", [2, 70])
+def test_every_reward_is_stored_exactly_once(method: str, arms: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In rooms that do not overlap, in a pool that had to grow, whatever was left there by others."""
+    bandit = ba.Bandit([ba.Gaussian(1.0)] * arms, 0.1)  # arms that are alike: their rewards do not depend on the order
+    stream = bandit.stream(TrialSeeds(6, (), 4, 0).child(0))
+    rewards = np.sort([stream.pull(0) for _ in range(150_000)])
+    states: list[State] = []
+
+    def kept(state: State, *arguments: Any) -> tuple[int, int]:
+        states.append(state)
+        return run_trials(state, *arguments)
+
+    monkeypatch.setattr(chunks, "run_trials", kept)
+    monkeypatch.setattr(chunks, "_foreseen", lambda spec: 0)
+    monkeypatch.setattr(chunks._spare, "pool", np.full(20_000, np.nan))
+    options: dict[str, Any] = {"resolution": 1e-6} if method == "certified" else {}
+    trials = ba.simulate(bandit, method, delta=0.1, trials=1, seed=6, max_pulls=150_000, **options)
+    assert trials.pulls.tolist() == [150_000]
+    assert len(states) > 1
+    _, samples, *_ = states[-1]
+    assert (samples.arms["held"] <= samples.arms["room"]).all()
+    first, last = samples.arms["start"].ravel(), (samples.arms["start"] + samples.arms["room"]).ravel()
+    order = np.argsort(first)
+    assert (last[order][:-1] <= first[order][1:]).all()
+    assert first.min() >= 2 * WINDOW * arms
+    assert last.max() <= samples.used[0] <= samples.pool.size
+    found = []
+    for arm in samples.arms:
+        assert arm["dropped"] == 0
+        for store, (begin, held) in enumerate(zip(arm["start"], arm["held"], strict=True)):
+            sign = -1.0 if store in (ABOVE_LOW, ABOVE_HIGH) else 1.0
+            found.append(sign * samples.pool[begin : begin + held])
+        found += [samples.pool[begin : begin + width] for begin, width in zip(arm["window"], arm["width"], strict=True)]
+    assert np.sort(np.concatenate(found)).tolist() == rewards.tolist()
+
+
+@entry_kernel
+def record_one(state: State, rule: Rule, index: int, reward: float) -> bool:
+    """Record a reward, if there is room for it."""
+    arm = state.samples.arms[index]
+    if arm.calm == 0 and not has_room(arm, state.samples.pool, state.samples.used):
+        return False
+    record(arm, state.control[0], rule[0], state.samples.pool, reward)
+    return True
+
+
+def test_rewards_that_waited_may_use_up_a_reserve_that_has_no_room_for_more() -> None:
+    """Then room is asked for before the next reward: what is left of it must not be counted below zero."""
+    rng = np.random.default_rng(4)
+    finder = ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0, method="median-se")
+    finder.tell_many((np.arange(40_000) % 2).tolist(), rng.standard_normal(40_000))
+    state, rule = finder._state, finder._rule
+    state.control["quiet"] = 10**9  # so that rewards wait
+    arm = state.samples.arms[:1]
+    cramped = False
+    for reward in -3.0 - rng.random(3_000):
+        cramped = bool(arm["held"][0, WAITING] == SHORT_WAIT and arm["held"][0, BELOW_LOW] < 8 and arm["calm"][0] > 0)
+        if cramped:
+            arm["room"][0, BELOW_LOW] = WINDOW + 8  # a batch is more
+        while not record_one(state, rule, 0, reward):
+            state = make_room(state, 0)
+        if cramped:
+            break
+        assert arm["calm"][0] >= 0
+    assert cramped
+    assert arm["calm"][0] == 0
 
 
 def test_quiet_rounds_are_exact_where_eliminations_are_near() -> None:

@@ -182,10 +182,10 @@ def record(arm: Record, control: Record, rule: Record, pool: Pool, reward: float
         arm.count += 1
         add_to_pile(arm, MEAN_PILE, reward)
     elif arm.divided == DIVIDED and (control.quiet > control.rounds or arm.held[WAITING] > 0):
+        arm.calm -= 1  # first: to insert those that waited may set it to zero
         if arm.held[WAITING] == SHORT_WAIT:
             _insert_waiting(arm, rule, pool)
         append_to_bulk(arm, pool, WAITING, reward)
-        arm.calm -= 1
     elif arm.divided == RAW:
         insert_raw(arm, pool, reward, first_rank(rule, arm.told), second_rank(rule, arm.told))
     else:
