@@ -192,17 +192,33 @@ def _crowd(arm: Record) -> int:
 
 
 @kernel
-def _wanted(arm: Record, store: int) -> int:
-    """Return the room that a store should get."""
+def _needed(arm: Record, store: int) -> int:
+    """Return the room that a store should get at the least."""
     if store == WAITING:
-        return max(2 * _crowd(arm) + WINDOW, arm.wish[WAITING]) if arm.certified == 1 else SHORT_WAIT
+        return 2 * _crowd(arm) + WINDOW if arm.certified == 1 else SHORT_WAIT
     # Half as much again as it holds, and space for what a spill or a first batch brings. A bulk may have to hold its
     # whole pile; a reserve that is full gives to its bulk, so it asks only for the sake of its next batch.
     if store >= FIRST_RESERVE:
         load = max(arm.held[store], arm.batch[store])
-        return max(load + (load >> 1) + 3 * WINDOW, arm.wish[store])
+        return load + (load >> 1) + 3 * WINDOW
     load = _load(arm, store)
-    return max(load + (load >> 1) + 3 * WINDOW + 4 * _crowd(arm), arm.wish[store])
+    return load + (load >> 1) + 3 * WINDOW + 4 * _crowd(arm)
+
+
+@kernel
+def _wanted(arm: Record, store: int) -> int:
+    """Return the room that a store should get."""
+    return max(_needed(arm, store), arm.wish[store])
+
+
+@kernel
+def _ample(arm: Record, store: int) -> int:
+    """Return the room that a store should get in a new pool.
+
+    Memory that is not used costs nothing, and what is new costs more than a pull: so it should not have to move again
+    before there are three times as many rewards.
+    """
+    return max(2 * _needed(arm, store), arm.wish[store])
 
 
 @kernel
@@ -259,19 +275,19 @@ def find_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
         return False
     for store in range(STORES):
         if _short(arm, store):
-            _relocate(arm, pool, pool, used, store)
+            _relocate(arm, pool, pool, used, store, _wanted(arm, store))
     return True
 
 
 @kernel
-def _relocate(arm: Record, old: Pool, new: Pool, used: NDArray[np.int64], store: int) -> None:
-    """Copy a store to the end of a pool, with all the room it wants."""
+def _relocate(arm: Record, old: Pool, new: Pool, used: NDArray[np.int64], store: int, room: int) -> None:
+    """Copy a store to the end of a pool, where it gets so much room."""
     place = used[0]
     for offset in range(arm.held[store]):
         new[place + offset] = old[arm.start[store] + offset]
     arm.start[store] = place
-    arm.room[store] = _wanted(arm, store)
-    used[0] += arm.room[store]
+    arm.room[store] = room
+    used[0] += room
 
 
 @entry_kernel
@@ -282,8 +298,8 @@ def _size_wanted(samples: Samples, asking: int) -> int:
         arm = samples.arms[index]
         if arm.divided != FEW or index == asking:
             for store in range(STORES):
-                total += _wanted(arm, store)
-    return 2 * (WINDOW * samples.arms.size + total)
+                total += _ample(arm, store)
+    return 2 * WINDOW * samples.arms.size + total + (total >> 1)
 
 
 @entry_kernel
@@ -297,7 +313,7 @@ def _move(samples: Samples, pool: Pool) -> None:
         arm = samples.arms[index]
         if arm.divided != FEW:
             for store in range(STORES):
-                _relocate(arm, samples.pool, pool, samples.used, store)
+                _relocate(arm, samples.pool, pool, samples.used, store, _ample(arm, store))
 
 
 def with_larger_pool(samples: Samples, asking: int) -> Samples:
@@ -320,5 +336,6 @@ def find_rooms(samples: Samples) -> bool:
         return False
     for index in range(samples.arms.size):
         for store in range(STORES):
-            _relocate(samples.arms[index], samples.pool, samples.pool, samples.used, store)
+            arm = samples.arms[index]
+            _relocate(arm, samples.pool, samples.pool, samples.used, store, _wanted(arm, store))
     return True
