@@ -17,7 +17,7 @@ from scipy import stats
 
 from bestarm.kernels import heaps, selection, sums
 from bestarm.kernels.order_statistics import MARGIN
-from bestarm.kernels.samples import DIVIDED, RAW, WINDOW, new_samples
+from bestarm.kernels.samples import DIVIDED, RAW, WINDOW, new_samples, with_larger_pool
 from order_statistics_tools import (
     AT_CUT_0,
     AT_CUT_1,
@@ -310,7 +310,7 @@ def test_what_lies_outside_an_interval_can_be_dropped(
 
 def test_arms_that_share_a_pool_stay_apart() -> None:
     """Ten arms in random order, each with cuts of its own, while the pool moves again and again."""
-    arms, length = 10, 9_000
+    arms, length = 10, 6_000
     rng = np.random.default_rng(10)
     names = sorted(STREAMS)[:arms]
     values = [stream_of(name, length, 0.25) + 1000.0 * arm for arm, name in enumerate(names)]
@@ -326,6 +326,8 @@ def test_arms_that_share_a_pool_stay_apart() -> None:
         cuts_0, cuts_1 = (ranks[begin:end] for ranks in cuts[arm])
         reads = np.full((end - begin, READS), np.nan)
         before = store.samples.pool
+        if rng.random() < 0.02:
+            store.samples = with_larger_pool(store.samples, arm)
         store.samples = feed(store.samples, arm, values[arm][begin:end], cuts_0, cuts_1, reads)
         pools += store.samples.pool is not before
         for step in range(end - begin):

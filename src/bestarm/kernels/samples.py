@@ -215,9 +215,11 @@ def _wanted(arm: Record, store: int) -> int:
 def _ample(arm: Record, store: int) -> int:
     """Return the room that a store should get in a new pool.
 
-    Memory that is not used costs nothing, and what is new costs more than a pull: so it should not have to move again
-    before there are three times as many rewards.
+    Memory that is not used costs nothing, and what is new costs more than a pull: so a bulk should not have to move
+    again before there are three times as many rewards.
     """
+    if store >= FIRST_RESERVE:
+        return _wanted(arm, store)
     return max(2 * _needed(arm, store), arm.wish[store])
 
 
