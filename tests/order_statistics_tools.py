@@ -12,7 +12,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
-from bestarm.kernels import division, heaps, order_statistics, piles, samples, selection, sums
+from bestarm.kernels import division, heaps, order_statistics, piles, readings, samples, selection, sums
 from bestarm.kernels.compile import entry_kernel
 from bestarm.kernels.division import divide
 from bestarm.kernels.order_statistics import (
@@ -21,11 +21,8 @@ from bestarm.kernels.order_statistics import (
     has_room,
     insert,
     insert_raw,
-    kept_mean,
-    lower_tail_sum,
-    order_statistic,
-    upper_tail_sum,
 )
+from bestarm.kernels.readings import kept_mean, lower_tail_sum, order_statistic, upper_tail_sum
 from bestarm.kernels.samples import (
     DIVIDED,
     FEW,
@@ -159,7 +156,7 @@ class _Records(list[SimpleNamespace]):
 
 def _plain_kernels(select_last: Callable[[Callable[..., None]], Callable[..., None]]) -> dict[str, Callable[..., Any]]:
     """Return the kernels as the Python functions they were before they were compiled, calling each other."""
-    modules = [sums, heaps, selection, samples, piles, order_statistics, division]
+    modules = [sums, heaps, selection, samples, piles, order_statistics, readings, division]
     spaces = {module.__name__: dict(vars(module)) for module in modules}
     found: dict[str, Callable[..., Any]] = {}
     for space in spaces.values():

@@ -19,14 +19,8 @@ from numpy.typing import NDArray
 from bestarm.kernels.compile import constant, inlined_kernel, kernel
 from bestarm.kernels.division import place_cuts
 from bestarm.kernels.looks import Looks, look_at, margins, next_look
-from bestarm.kernels.order_statistics import (
-    drop_outside,
-    insert_all,
-    kept_sum,
-    lower_tail_sum,
-    order_statistic,
-    upper_tail_sum,
-)
+from bestarm.kernels.order_statistics import drop_outside, insert_all
+from bestarm.kernels.readings import kept_sum, lower_tail_sum, order_statistic, upper_tail_sum
 from bestarm.kernels.samples import WAITING, Pool, Record
 from bestarm.kernels.state import count_fewest
 from bestarm.kernels.tournament import Tree, first_of, set_key

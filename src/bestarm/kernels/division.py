@@ -20,7 +20,7 @@ from bestarm.kernels.order_statistics import (
     move_cuts,
     resum,
 )
-from bestarm.kernels.piles import append_to_bulk, sign_of, sum_reserve, usual_batch
+from bestarm.kernels.piles import append_to_bulk, sign_of, sum_reserve, take_in, usual_batch
 from bestarm.kernels.samples import (
     ABOVE_HIGH,
     ABOVE_LOW,
@@ -61,18 +61,12 @@ def _lift(arm: Record, pool: Pool, store: int, first: int, size: int) -> int:
 
     It is here that this costs least, and quiet stretches (elimination.py) can be long from the beginning.
     """
-    sign = sign_of(store)
     usual = min(usual_batch(arm, pile_of(store)), (arm.room[store] - WINDOW) // 3)
     taken = size
     if size > 3 * usual:
         taken = 2 * usual
-        select_last(pool, first, size, taken, sign)
-    farthest = np.inf
-    for place in range(first + size - taken, first + size):
-        value = sign * pool[place]
-        append_to_bulk(arm, pool, store, value)
-        farthest = min(farthest, value)
-    arm.fence[store - FIRST_RESERVE] = sign * farthest
+        select_last(pool, first, size, taken, sign_of(store))
+    take_in(arm, pool, store, first + size - taken, first + size)
     return size - taken
 
 

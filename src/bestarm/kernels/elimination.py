@@ -11,17 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import inlined_kernel, kernel
-from bestarm.kernels.order_statistics import (
-    HIGH_CUT,
-    LOW_CUT,
-    least_at,
-    most_at,
-    order_statistic,
-    sight_above,
-    sight_below,
-)
+from bestarm.kernels.order_statistics import HIGH_CUT, LOW_CUT
 from bestarm.kernels.piles import top_up
 from bestarm.kernels.radii import elimination_radius
+from bestarm.kernels.readings import least_at, most_at, order_statistic, sight_above, sight_below
 from bestarm.kernels.rule import MEAN, MEDIAN
 from bestarm.kernels.samples import ABOVE_HIGH, ABOVE_LOW, BELOW_LOW, DIVIDED, SHORT_WAIT, Pool, Record
 from bestarm.kernels.state import estimate, first_rank

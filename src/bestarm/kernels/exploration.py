@@ -12,11 +12,10 @@ import numpy as np
 from bestarm.kernels.compile import constant, kernel
 from bestarm.kernels.draws import Laws, pull
 from bestarm.kernels.rule import MEAN, Rule
-from bestarm.kernels.samples import DEALT, PADDING, RAW, WINDOW, find_rooms, recount_calm
+from bestarm.kernels.samples import DEALT, MANY, PADDING, RAW, WINDOW, find_rooms, recount_calm
 from bestarm.kernels.state import State, first_rank, second_rank
 
 NONE = constant(0)
-_MANY = 64  # arms
 
 
 @kernel
@@ -54,7 +53,7 @@ def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int
     base = arms[0].start[1]
     stride = arms[1].start[1] - base  # all arms have the same rooms
     t = NONE
-    if arms.size <= _MANY:
+    if arms.size <= MANY:
         for turn in range(rounds):
             place = base + turn
             for index in range(arms.size):

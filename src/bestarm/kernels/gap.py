@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.compile import constant, inlined_kernel, kernel
-from bestarm.kernels.prefetch import MANY, fetch
+from bestarm.kernels.prefetch import fetch
 from bestarm.kernels.radii import gap_log_root
-from bestarm.kernels.samples import LINES_OF_INSERT, Pool, Record
+from bestarm.kernels.samples import LINES_OF_INSERT, MANY, Pool, Record
 from bestarm.kernels.state import count_fewest, estimate
 from bestarm.kernels.tournament import (
     BITS,

@@ -27,13 +27,13 @@ from bestarm.kernels.piles import (
     add_to_pile,
     append_to_bulk,
     count_pushed,
+    cut_back,
     fill_reserve,
     guard_sum,
     pop_reserve,
     push_all,
     push_reserve,
-    shorten_reserve,
-    usual_batch,
+    sign_of,
 )
 from bestarm.kernels.samples import (
     DIVIDED,
@@ -45,7 +45,6 @@ from bestarm.kernels.samples import (
     Pool,
     Record,
     find_room,
-    pile_of,
     pile_size,
     recount_calm,
 )
@@ -412,7 +411,7 @@ def _put_in_reserves(arm: Record, pool: Pool, begin: int, end: int) -> int:
     """Insert those rewards that belong to a reserve and to nowhere else; the others move up, to where is returned."""
     for store in range(FIRST_RESERVE, WAITING):
         if arm.held[store] + end - begin > arm.room[store]:
-            shorten_reserve(arm, pool, store, min(usual_batch(arm, pile_of(store)), arm.held[store] >> 1))
+            cut_back(arm, pool, store)
             if arm.held[store] + end - begin > arm.room[store]:
                 return end
     fence_0, fence_1, fence_2, fence_3 = arm.fence[0], arm.fence[1], arm.fence[2], arm.fence[3]
@@ -505,7 +504,7 @@ def drop_outside(arm: Record, pool: Pool, low: float, high: float) -> None:
     if arm.divided == DIVIDED:
         for store in range(WAITING):
             if store != 1:
-                sign = -1.0 if store >= FIRST_RESERVE and (store - FIRST_RESERVE) & 1 == 1 else 1.0
+                sign = sign_of(store) if store >= FIRST_RESERVE else 1.0
                 begin = arm.start[store]
                 place = _keep_between(arm, pool, begin, begin + arm.held[store], place, sign, low, high)
                 arm.held[store] = arm.heaped[store] = 0
@@ -518,85 +517,3 @@ def drop_outside(arm: Record, pool: Pool, low: float, high: float) -> None:
     arm.count = arm.held[1]
     arm.cut[0], arm.cut[1] = 0, arm.count
     arm.divided = RAW
-
-
-@kernel
-def kept_sum(arm: Record, pool: Pool) -> float:
-    """Return the sum of the rewards between the two cuts last set. O(1)."""
-    if arm.divided == FEW:
-        total, rest = range_sum(pool, arm.window[0] + arm.cut[0], arm.window[0] + arm.cut[1])
-    else:
-        total, rest = add(arm.total[1], arm.total_rest[1] + arm.right_rest[0] + arm.left_rest[1], arm.right[0])
-        total, rest = add(total, rest, arm.left[1])
-    return total + rest
-
-
-@inlined_kernel
-def kept_mean(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> float:
-    """Return the mean of the rewards between the two cuts last set, which were these. O(1)."""
-    return kept_sum(arm, pool) / (rank_1 - rank_0)
-
-
-@kernel
-def lower_tail_sum(arm: Record, pool: Pool) -> float:
-    """Return the sum of the rewards below the first cut. O(1)."""
-    if arm.divided == FEW:
-        total, rest = range_sum(pool, arm.window[0], arm.window[0] + arm.cut[0])
-    else:
-        total, rest = add(arm.total[0], arm.total_rest[0] + arm.left_rest[0], arm.left[0])
-    return total + rest
-
-
-@kernel
-def upper_tail_sum(arm: Record, pool: Pool) -> float:
-    """Return the sum of the rewards above the second cut. O(1)."""
-    if arm.divided == FEW:
-        total, rest = range_sum(pool, arm.window[0] + arm.cut[1], arm.window[0] + arm.count)
-    else:
-        total, rest = add(arm.total[2], arm.total_rest[2] + arm.right_rest[1], arm.right[1])
-    return total + rest
-
-
-@kernel
-def order_statistic(arm: Record, pool: Pool, rank: int) -> float:
-    """Return the reward of a rank (0 = smallest) that lies in a window, else nan. O(1).
-
-    The MARGIN rewards on either side of each cut always lie in a window.
-    """
-    if arm.divided == FEW:
-        return pool[arm.window[0] + rank] if 0 <= rank < arm.count else np.nan
-    for w in range(2):
-        place = rank - arm.below[w]
-        if 0 <= place < arm.width[w]:
-            return pool[arm.window[w] + place]
-    return np.nan
-
-
-@inlined_kernel
-def sight_below(arm: Record, w: int) -> int:
-    """Return how many ranks below a cut the rewards are known, or bounded by the fence of their reserve."""
-    return arm.cut[w] + arm.held[FIRST_RESERVE + 2 * w + BELOW]
-
-
-@inlined_kernel
-def sight_above(arm: Record, w: int) -> int:
-    """Return how many ranks above a cut the rewards are known, or bounded by the fence of their reserve."""
-    return arm.width[w] - arm.cut[w] + arm.held[FIRST_RESERVE + 2 * w + ABOVE]
-
-
-@inlined_kernel
-def least_at(arm: Record, pool: Pool, w: int, rank: int) -> float:
-    """Return a lower bound of the reward of a rank in a window or in the reserve below it, or -infinity. O(1)."""
-    place = rank - arm.below[w]
-    if 0 <= place < arm.width[w]:
-        return pool[arm.window[w] + place]
-    return arm.fence[2 * w + BELOW] if -arm.held[FIRST_RESERVE + 2 * w + BELOW] <= place < 0 else -np.inf
-
-
-@inlined_kernel
-def most_at(arm: Record, pool: Pool, w: int, rank: int) -> float:
-    """Return an upper bound of the reward of a rank in a window or in the reserve above it, or +infinity. O(1)."""
-    place = rank - arm.below[w] - arm.width[w]
-    if -arm.width[w] <= place < 0:
-        return pool[arm.window[w] + arm.width[w] + place]
-    return arm.fence[2 * w + ABOVE] if 0 <= place < arm.held[FIRST_RESERVE + 2 * w + ABOVE] else np.inf

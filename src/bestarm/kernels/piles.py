@@ -55,7 +55,7 @@ def push_reserve(arm: Record, pool: Pool, store: int, value: float) -> None:
     sign = sign_of(store)
     add_to_pile(arm, pile, value)
     if arm.held[store] == arm.room[store]:
-        shorten_reserve(arm, pool, store, min(usual_batch(arm, pile), arm.held[store] >> 1))
+        cut_back(arm, pool, store)
         if sign * value < sign * arm.fence[store - FIRST_RESERVE]:  # it would have been given back as well
             append_to_bulk(arm, pool, pile, value)
             return
@@ -113,7 +113,7 @@ def _outgrown(arm: Record, store: int, size: int) -> bool:
 def _limit(arm: Record, pool: Pool, store: int) -> None:
     """Shorten a reserve that outgrew its purpose."""
     if _outgrown(arm, store, arm.held[store]):
-        shorten_reserve(arm, pool, store, min(usual_batch(arm, pile_of(store)), arm.held[store] >> 1))
+        cut_back(arm, pool, store)
 
 
 @kernel
@@ -153,6 +153,24 @@ def shorten_reserve(arm: Record, pool: Pool, store: int, kept: int) -> None:
 
 
 @kernel
+def cut_back(arm: Record, pool: Pool, store: int) -> None:
+    """Shorten a reserve to a usual batch, or to half if that is less."""
+    shorten_reserve(arm, pool, store, min(usual_batch(arm, pile_of(store)), arm.held[store] >> 1))
+
+
+@kernel
+def take_in(arm: Record, pool: Pool, store: int, begin: int, end: int) -> None:
+    """Append rewards of its pile to a reserve, those next to what it holds; what is beyond them is fenced off."""
+    sign = sign_of(store)
+    farthest = np.inf
+    for place in range(begin, end):
+        value = sign * pool[place]
+        append_to_bulk(arm, pool, store, value)
+        farthest = min(farthest, value)
+    arm.fence[store - FIRST_RESERVE] = sign * farthest
+
+
+@kernel
 def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
     """Fill a reserve up with the rewards of its pile that are next to its window, if there are any in the bulk."""
     pile = pile_of(store)
@@ -172,12 +190,8 @@ def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
     taken = min(arm.batch[store], (arm.held[pile] + 1) >> 1, arm.room[store] - WINDOW - arm.held[store])
     select_last(pool, arm.start[pile], arm.held[pile], taken, sign)
     arm.held[pile] -= taken
-    farthest = np.inf
-    for offset in range(taken):
-        value = sign * pool[arm.start[pile] + arm.held[pile] + offset]
-        farthest = min(farthest, value)
-        append_to_bulk(arm, pool, store, value)
-    arm.fence[store - FIRST_RESERVE] = sign * farthest
+    first = arm.start[pile] + arm.held[pile]
+    take_in(arm, pool, store, first, first + taken)
 
 
 @kernel

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from bestarm.kernels.compile import inlined_kernel
 from bestarm.kernels.samples import LINE
 
-MANY = 64  # arms: fewer are in the cache anyway
 
-
-def _hint_type(typing_context: Any, array: Any, index: Any, offset: Any) -> Any:
+def _define_hint(typing_context: Any, array: Any, index: Any, offset: Any) -> Any:
     """Ask for the line of the cache that is some bytes behind the beginning of an element."""
 
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -35,7 +33,7 @@ def _hint_type(typing_context: Any, array: Any, index: Any, offset: Any) -> Any:
     return types.void(array, types.int64, types.int64), lower
 
 
-_hint: Any = intrinsic(_hint_type)
+_hint: Any = intrinsic(_define_hint)
 
 
 @inlined_kernel

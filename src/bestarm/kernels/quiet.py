@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.draws import Laws, pull
-from bestarm.kernels.prefetch import MANY, fetch
-from bestarm.kernels.samples import DIVIDED, LINES, LINES_OF_WINDOWS, SHORT_WAIT, WAITING, Pool, Record
+from bestarm.kernels.prefetch import fetch
+from bestarm.kernels.samples import DIVIDED, LINES, LINES_OF_WINDOWS, MANY, SHORT_WAIT, WAITING, Pool, Record
 
 Arms = NDArray[np.void]
 

@@ -95,6 +95,7 @@ arm_dtype = np.dtype(
     ]
 )
 LINE = 64  # bytes of a line of the cache
+MANY = 64  # arms that are more than the nearest cache holds
 LINES = arm_dtype.itemsize // LINE  # of a record
 LINES_OF_INSERT = 8  # the first ones, that an insert touches
 LINES_OF_WINDOWS = 2 * WINDOW * 8 // LINE  # which lie side by side
@@ -146,7 +147,7 @@ def foresee(samples: Samples, rewards: int) -> None:
 
     Without this, they move half a dozen times on the way there. Outer piles rarely hold more than a quarter.
     """
-    waiting = rewards // 6
+    waiting = min(rewards // 6, LONGEST_WAIT + (rewards >> 7)) + 2  # so that `_patience` lasts
     samples.arms["wish"][:, 0] = samples.arms["wish"][:, 2] = (rewards >> 2) + 4 * waiting
     samples.arms["wish"][:, 1] = rewards + 4 * waiting
     samples.arms["wish"][:, WAITING] = waiting

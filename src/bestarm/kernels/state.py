@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from bestarm.kernels.compile import constant, inlined_kernel, kernel
 from bestarm.kernels.division import divide, place_cuts
 from bestarm.kernels.looks import Looks, new_looks
-from bestarm.kernels.order_statistics import insert, insert_all, insert_raw, kept_mean, order_statistic
+from bestarm.kernels.order_statistics import insert, insert_all, insert_raw
 from bestarm.kernels.piles import add_to_pile, append_to_bulk
+from bestarm.kernels.readings import kept_mean, order_statistic
 from bestarm.kernels.rule import CERTIFIED, ELIMINATION, GAP, MEAN, MEDIAN, Rule
 from bestarm.kernels.samples import (
     DIVIDED,
