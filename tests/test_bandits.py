@@ -214,6 +214,7 @@ FALSE: dict[str, tuple[Any, Callable[[np.random.Generator, float], float]]] = {
     "point": (adversaries.Point(100.0), lambda rng, clean: 100.0),
     "uniform": (adversaries.Uniform(100.0, 2.5), lambda rng, clean: 100.0 + 2.5 * (2.0 * rng.random() - 1.0)),
     "gaussian": (adversaries.Gaussian(100.0, 2.5), lambda rng, clean: 100.0 + 2.5 * rng.standard_normal()),
+    "two points": (adversaries.TwoPoints(100.0, -9.0, 0.25), lambda rng, clean: 100.0 if rng.random() < 0.25 else -9.0),
 }
 
 

@@ -1,7 +1,8 @@
-"""Adversaries: what stands in for a reward, and for which rewards.
+"""Adversaries: what stands in for a reward (its values), and for which rewards (its hits).
 
-An adversary is a list of pieces, each a law Q_i for every arm and the pull from which on it is in force; most have one.
-A fair coin picks the rewards that are replaced, unless `Selective` lets the adversary look before it picks.
+The values are a list of pieces, each a law Q_i for every arm and the pull from which on it is in force; most have one.
+The hits are picked by a fair coin for each reward, unless `Selective` lets the coin look at the reward, `Quota` and
+`OneArm` count, or `Bursts` tosses one coin for many rewards. Each of these takes the values of any adversary.
 
 ABM19: Altschuler, Brunel and Malek, "Best arm identification for contaminated bandits", JMLR 20, 2019.
 """
@@ -26,25 +27,54 @@ Draw = Callable[[np.random.Generator, int, int, float], float]
 
 
 TAILS = {"top": draws.TOP, "bottom": draws.BOTTOM, "fair": draws.FAIR}
+PICKS = ("spread", "random", "top", "bottom")
+# The coin of a "random" pick, in epsilons. At 1 the hits fall behind the quota by the square root of their number. At
+# 1.5 they are about one behind on average, however long (measured: 1.1 at epsilon = 0.01, 0.3 at 0.49), and still
+# irregular: the standard deviation of the gaps is 0.75 (0.43) of their mean; of a coin's, 1; of spread hits', almost 0.
+RANDOM_PICK = 1.5
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One law an arm: a kind, two parameters each (of one for all arms, or one for each), its first pull and coin."""
+    """One law an arm: a kind, its parameters (one for all arms, or one for each), its first pull and coin."""
 
     kind: int
     a: tuple[float, ...]
     b: tuple[float, ...]
     begin: int = 0
     tails: tuple[int, ...] = (draws.FAIR,)
+    c: tuple[float, ...] = (0.0,)
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Which rewards may be replaced: a rule, and what it needs to know. The coins of the pieces pick among those.
+
+    Attributes
+    ----------
+    rule : int
+        `ANY` reward, at most a `SHARE_OF_ARM` or a `SHARE_OF_ALL`, or `BLOCKS`.
+    picks : tuple of str
+        Of a share of each arm: how hits are picked, for all arms or for each.
+    length : int
+        Of blocks: their length.
+    arm : int or None
+        The only arm whose rewards are replaced; None for all.
+    """
+
+    rule: int = draws.ANY
+    picks: tuple[str, ...] = ("spread",)
+    length: int = 1
+    arm: int | None = None
 
 
 @dataclass(frozen=True)
 class Adversary:
-    """What contaminated rewards are drawn from; `Point`, `Uniform`, ... make one."""
+    """What contaminated rewards are drawn from, and which those are; `Point`, `Uniform`, ... make one."""
 
     pieces: tuple[Piece, ...]
     own_count: bool = False
+    hits: Hits = Hits()
 
     @property
     def chooses(self) -> bool:
@@ -62,13 +92,44 @@ class Adversary:
         return any(piece.kind == draws.FORESEE for piece in self.pieces)
 
     @property
+    def decides(self) -> bool:
+        """Whether it is asked at every pull, and not only if the fair coin of all arms has fallen on the reward."""
+        return self.sees_first or self.hits.rule != draws.ANY
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what it does depends on what it saw or did earlier in the trial."""
+        return self.foresees or self.hits.rule != draws.ANY
+
+    @property
+    def contaminations(self) -> tuple[str, ...]:
+        """The kinds of contamination that it keeps to: what is promised under one of these holds against it.
+
+        "prescient": a coin for each reward, of rate epsilon, that sees nothing. "malicious": one that may see its own
+        reward. "share-of-arm": at most floor(epsilon n) of the n rewards of an arm, at every n. "share-of-all": at most
+        floor(epsilon N) of the N rewards of all arms. `Bursts` keeps to none, although its rate is epsilon.
+
+        >>> Point(5.0).contaminations, Selective(Point(5.0)).contaminations
+        (('prescient', 'malicious'), ('malicious',))
+        >>> Quota(Point(5.0)).contaminations, OneArm(Point(5.0), 1).contaminations, Bursts(Point(5.0)).contaminations
+        (('share-of-arm', 'share-of-all'), ('share-of-all',), ())
+        """
+        if self.hits.rule != draws.ANY:
+            return _RULES[self.hits.rule][1]
+        return ("malicious",) if self.chooses else BY_COIN
+
+    @property
     def power(self) -> str:
         """What the adversary uses (ABM19): "oblivious", "prescient" (true rewards) or "malicious" (and a biased coin).
 
         `Shift`, `Drift` and `Reflect` look at the reward that they replace. That one is seen by nobody else, so an
         oblivious adversary could draw from the same law: what holds against such adversaries holds against these.
         `Extreme` looks at the arm's other true rewards, past and future, which no oblivious adversary can.
+
+        Where hits come by a rule and not by a coin, it is the rule: "share-of-arm", "share-of-all" or "bursts".
         """
+        if self.hits.rule != draws.ANY:
+            return _RULES[self.hits.rule][0]
         if self.chooses:
             return "malicious"
         return "prescient" if any(piece.kind >= draws.SHIFT for piece in self.pieces) else "oblivious"
@@ -77,20 +138,39 @@ class Adversary:
         """Return the lowest and the highest contaminated reward where clean ones lie between two values."""
         ends = [(low, high)]
         for piece in self.pieces:
+            a, b = self._hit(piece.a), self._hit(piece.b)
             if piece.kind in (draws.POINT, draws.UNIFORM_AROUND):
-                ends.append((min(piece.a) - max(piece.b), max(piece.a) + max(piece.b)))
+                ends.append((min(a) - max(b), max(a) + max(b)))
+            elif piece.kind == draws.TWO_POINTS:
+                ends.append((min(a + b), max(a + b)))
             elif piece.kind == draws.SHIFT:
-                ends.append((low + min(piece.a), high + max(piece.a)))
+                ends.append((low + min(a), high + max(a)))
             elif piece.kind not in (draws.IMPERSONATE, draws.FORESEE):
                 ends.append((-np.inf, np.inf))
         return min(end[0] for end in ends), max(end[1] for end in ends)
 
+    def _hit(self, values: tuple[float, ...]) -> tuple[float, ...]:
+        """Return those of the values, one for all arms or one for each, that belong to arms that are hit."""
+        return values if self.hits.arm is None or len(values) == 1 else (values[self.hits.arm],)
+
+    def _chances(self, epsilon: float) -> tuple[float, ...]:
+        """Return how often a reward that may be hit is hit, where the coin does not look, for all arms or for each."""
+        if self.hits.rule == draws.ANY:
+            return (epsilon if self.sees_first else 1.0,)
+        return tuple(RANDOM_PICK * epsilon if pick == "random" else 1.0 for pick in self.hits.picks)
+
     def table(self, arms: Sequence[Arm], epsilon: float) -> NDArray[np.void]:
-        """Return the laws for some arms as the kernels want them, piece by piece, with coins of the rate epsilon."""
+        """Return the laws for some arms as the kernels want them, piece by piece, with hits at the rate epsilon."""
         rows = np.zeros((len(self.pieces), len(arms)), draws.attack_dtype)
-        rows["own_count"], rows["chance"] = self.own_count, epsilon if self.sees_first else 1.0
+        rows["own_count"], rows["rule"], rows["length"] = self.own_count, self.hits.rule, self.hits.length
+        rows["share"] = epsilon
+        if self.hits.arm is not None:
+            _check_index(self.hits.arm, len(arms))
+            rows["share"] = np.where(np.arange(len(arms)) == self.hits.arm, epsilon, 0.0)
+        chances = self._chances(epsilon)
         for row, piece in zip(rows, self.pieces, strict=True):
-            for name, values in (("a", piece.a), ("b", piece.b), ("tail", piece.tails)):
+            parameters = ("a", piece.a), ("b", piece.b), ("c", piece.c)
+            for name, values in (*parameters, ("tail", piece.tails), ("chance", chances)):
                 if len(values) not in (1, len(arms)):
                     raise InputError(
                         "adversary", f"have one value for all or one for each of {len(arms)} arms", values, "count them"
@@ -107,14 +187,27 @@ class Adversary:
         return rows.ravel()
 
 
+BY_COIN = ("prescient", "malicious")
+_RULES: dict[int, tuple[str, tuple[str, ...]]] = {  # the power and the contaminations of adversaries with a rule
+    draws.SHARE_OF_ARM: ("share-of-arm", ("share-of-arm", "share-of-all")),  # sum floor(eps n_i) <= floor(eps sum n_i)
+    draws.SHARE_OF_ALL: ("share-of-all", ("share-of-all",)),
+    draws.BLOCKS: ("bursts", ()),
+}
+
+
 @dataclass(frozen=True)
 class CustomAdversary:
     """An adversary given by a function (generator, arm, pulls so far, clean reward) -> value; slow, like CustomArm.
 
-    The clean reward is drawn first, so that the function may use it.
+    The clean reward is drawn first, so that the function may use it. The hits are those of a fair coin.
     """
 
     draw: Draw
+
+    @property
+    def contaminations(self) -> tuple[str, ...]:
+        """The kinds of contamination that it keeps to, as of an `Adversary`."""
+        return BY_COIN
 
 
 def Point(values: ArrayLike) -> Adversary:  # noqa: N802 - laws read like classes
@@ -134,6 +227,20 @@ def Uniform(centres: ArrayLike, halfwidth: float = 1.0) -> Adversary:  # noqa: N
 def Gaussian(means: ArrayLike, sigma: float = 1.0) -> Adversary:  # noqa: N802
     """Contaminated rewards are normal, with one mean for all arms or for each and a standard deviation >= 0."""
     return _one(draws.GAUSSIAN_AROUND, _values("means", means), _spread("sigma", sigma))
+
+
+def TwoPoints(values: ArrayLike, others: ArrayLike, share: float = 0.5) -> Adversary:  # noqa: N802
+    """A contaminated reward is a value with probability `share` in [0, 1], and else another one.
+
+    Both are one number for all arms or one for each.
+
+    >>> TwoPoints([-1000.0, 1000.0], [1000.0, -1000.0], share=0.9).reach(0.0, 1.0)
+    (-1000.0, 1000.0)
+    """
+    if not 0.0 <= number(share) <= 1.0:
+        raise InputError("share", "be in [0, 1]", share, "it is the probability of the first of the two values")
+    piece = Piece(draws.TWO_POINTS, _values("values", values), _values("others", others), c=(float(share),))
+    return Adversary((piece,))
 
 
 def Shift(amounts: ArrayLike) -> Adversary:  # noqa: N802
@@ -201,17 +308,73 @@ def Selective(adversary: Adversary, tails: str | Sequence[str] = "top") -> Adver
     >>> Selective(Point([0.0, 5.0]), ["top", "bottom"]).power
     'malicious'
     """
-    if not isinstance(adversary, Adversary):
-        raise InputError("adversary", "be one of bestarm.adversaries", adversary, "such as Point(0.0)")
-    names = (tails,) if isinstance(tails, str) else tuple(tails)
-    if not names:
-        raise InputError("tails", "be one name for all arms or one for each", tails, "such as top")
-    for name in names:
-        one_of("tails", name, tuple(TAILS))
-    coins = tuple(TAILS[name] for name in names)
-    return dataclasses.replace(
-        adversary, pieces=tuple(dataclasses.replace(piece, tails=coins) for piece in adversary.pieces)
-    )
+    _check_no_rule(adversary)
+    names = _names("tails", tails, tuple(TAILS))
+    return _with_coins(adversary, tuple(TAILS[name] for name in names))
+
+
+def Quota(adversary: Adversary, pick: str | Sequence[str] = "spread") -> Adversary:  # noqa: N802
+    """Replace at most floor(epsilon n) of the first n rewards of each arm, at every n: a share that is never exceeded.
+
+    So an arm's first reward to be replaced is its 1/epsilon-th at the earliest.
+
+    Parameters
+    ----------
+    adversary : Adversary
+        What the replaced rewards are drawn from; by itself it must leave it to a fair coin which those are.
+    pick : str or a sequence of str, one for each arm
+        "spread" hits as soon as the quota allows, about every 1/epsilon-th reward. "random" tosses a coin of rate
+        1.5 epsilon while the quota allows, so that hits are not periodic and yet one behind the quota on average. "top"
+        and "bottom" hit, while the quota allows, what is among the epsilon highest or lowest of the arm's clean law, as
+        `Selective` does; those are about the square root of the quota behind it.
+
+    >>> from bestarm.bandits import Bandit, Bernoulli
+    >>> stream = Bandit([Bernoulli(0.0), Bernoulli(0.0)], epsilon=0.4, adversary=Quota(Point(9.0))).stream(seed=1)
+    >>> [stream.pull(0) for _ in range(10)]  # floor(0.4 n) = 0 0 1 1 2 2 2 3 3 4
+    [0.0, 0.0, 9.0, 0.0, 9.0, 0.0, 0.0, 9.0, 0.0, 9.0]
+    """
+    _check_fair(adversary)
+    picks = _names("pick", pick, PICKS)
+    chosen = _with_coins(adversary, tuple(TAILS.get(name, draws.FAIR) for name in picks))
+    return dataclasses.replace(chosen, hits=Hits(draws.SHARE_OF_ARM, picks=picks))
+
+
+def Bursts(adversary: Adversary, length: int = 50) -> Adversary:  # noqa: N802
+    """Replace whole runs of rewards: one coin of rate epsilon for each `length` >= 2 consecutive rewards of an arm.
+
+    Every single reward is replaced with probability epsilon, but not independently of those beside it. What is promised
+    under independent coins need not hold against this adversary, nor what is promised under a share.
+
+    >>> Bursts(Point(9.0), length=20).power
+    'bursts'
+    """
+    _check_fair(adversary)
+    size = number(length)
+    if not (2.0 <= size < 2.0**53 and size % 1.0 == 0.0):
+        raise InputError("length", "be a whole number >= 2", length, "with 1, coins would be fair: leave Bursts out")
+    return dataclasses.replace(adversary, hits=Hits(draws.BLOCKS, length=int(size)))
+
+
+def OneArm(adversary: Adversary, arm: int) -> Adversary:  # noqa: N802
+    """Put all fakes on one arm, given by index: floor(epsilon N) of the N rewards of all arms, and none of the others'.
+
+    A reward of that arm is replaced whenever the share of all rewards so far, itself included, allows one fake more. So
+    all of its rewards may be, if it has no more than a share epsilon of the pulls.
+
+    >>> from bestarm.bandits import Bandit, Bernoulli
+    >>> stream = Bandit([Bernoulli(0.0), Bernoulli(0.0)], epsilon=0.4, adversary=OneArm(Point(9.0), 1)).stream(seed=1)
+    >>> [stream.pull(t % 2) for t in range(10)]  # floor(0.4 N) = 0 0 1 1 2 2 2 3 3 4
+    [0.0, 0.0, 0.0, 9.0, 0.0, 9.0, 0.0, 9.0, 0.0, 9.0]
+    """
+    _check_fair(adversary)
+    index = number(arm)
+    if not (0.0 <= index < 2.0**53 and index % 1.0 == 0.0):
+        raise InputError("arm", "be the index of an arm, a whole number >= 0", arm, "the first arm has index 0")
+    for piece in adversary.pieces:
+        for values in (piece.a, piece.b):
+            if len(values) > 1:
+                _check_index(int(index), len(values))
+    return dataclasses.replace(adversary, hits=Hits(draws.SHARE_OF_ALL, arm=int(index)))
 
 
 def Schedule(pieces: Sequence[tuple[int, Adversary]], *, by: str = "total") -> Adversary:  # noqa: N802
@@ -229,6 +392,8 @@ def Schedule(pieces: Sequence[tuple[int, Adversary]], *, by: str = "total") -> A
         whole = isinstance(begin, int | float) and (begin != begin or (begin % 1.0 == 0.0 and begin < 2.0**53))
         if not whole or not isinstance(adversary, Adversary) or len(adversary.pieces) != 1:
             raise InputError("pieces", "be pairs (first pull, adversary)", pair, "such as (0, Point(5.0))")
+        if adversary.hits.rule != draws.ANY:
+            raise InputError("pieces", "have no Quota, Bursts or OneArm", pair, "put that around the schedule")
         flat.append(dataclasses.replace(adversary.pieces[0], begin=begin))
     begins = [piece.begin for piece in flat]
     if not begins or begins[0] != 0 or any(not one < other for one, other in itertools.pairwise(begins)):
@@ -339,6 +504,40 @@ def _check_targets(targets: tuple[float, ...], arms: Sequence[Arm]) -> None:
                 targets,
                 "an arm's own index leaves it as it is",
             )
+
+
+def _check_index(arm: int, arms: int) -> None:
+    if arm >= arms:
+        raise InputError("arm", f"be an index below {arms}", arm, "the first arm has index 0")
+
+
+def _check_no_rule(adversary: object) -> None:
+    if not isinstance(adversary, Adversary):
+        raise InputError("adversary", "be one of bestarm.adversaries", adversary, "such as Point(0.0)")
+    if adversary.hits.rule != draws.ANY:
+        raise InputError("adversary", "have no Quota, Bursts or OneArm", adversary, "one rule picks what is replaced")
+
+
+def _check_fair(adversary: Adversary) -> None:
+    _check_no_rule(adversary)
+    if adversary.chooses:
+        raise InputError("adversary", "have fair coins", adversary, "Quota has picks like the tails of Selective")
+
+
+def _names(parameter: str, given: str | Sequence[str], allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a name for all arms, or one for each."""
+    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    if not names:
+        raise InputError(parameter, "be one name for all arms or one for each", given, f"such as {allowed[0]}")
+    for name in names:
+        one_of(parameter, name, allowed)
+    return names
+
+
+def _with_coins(adversary: Adversary, coins: tuple[int, ...]) -> Adversary:
+    return dataclasses.replace(
+        adversary, pieces=tuple(dataclasses.replace(piece, tails=coins) for piece in adversary.pieces)
+    )
 
 
 def _one(kind: int, a: tuple[float, ...], b: float = 0.0) -> Adversary:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bestarm.bandits import adversaries
 from bestarm.bandits.adversaries import Adversary, quantile
-from bestarm.bandits.arms import Arm, as_arm
+from bestarm.bandits.arms import Arm, CompiledArm, as_arm
 from bestarm.checks import checked, number
 from bestarm.errors import InputError
 
@@ -80,11 +80,8 @@ def swap(arms: Sequence[Arm]) -> Adversary:
     >>> swap([Gaussian(2.5), Gaussian(1.0), Gaussian(2.0)]).pieces[0].a
     (2.0, 1.0, 0.0)
     """
-    means = _means(arms)
-    best = int(means.argmax())
-    means[best] = -np.inf
-    second = int(means.argmax())
-    targets = np.arange(means.size)
+    best, second = _best_two(arms)
+    targets = np.arange(len(arms))
     targets[best], targets[second] = second, best
     return adversaries.Impersonate(targets)
 
@@ -139,6 +136,55 @@ def coin_on_best(arms: Sequence[Arm], epsilon: float) -> Adversary:
     return adversaries.Selective(adversaries.Point(values), ["bottom" if side > 0.0 else "top" for side in sides])
 
 
+def ninety_ten(arms: Sequence[Arm], size: float = 1000.0) -> Adversary:
+    """Put +size, and for one in ten -size, on arms that are not best, and the mirror image on the best.
+
+    Whoever takes gross values on both sides for noise, and drops as many on the one as on the other, keeps the rest.
+
+    >>> from bestarm.bandits import Gaussian
+    >>> ninety_ten([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a
+    (-1000.0, 1000.0)
+    """
+    values = _against(arms) * _size(size=size)
+    return adversaries.TwoPoints(values, -values, 0.9)
+
+
+def bursts(arms: Sequence[Arm], s: float = 1.5, length: int = 50) -> Adversary:
+    """The values of `hidden` in runs: all rewards or none of each `length` in a row that an arm gives.
+
+    >>> from bestarm.bandits import Gaussian
+    >>> bursts([Gaussian(2.5), Gaussian(1.0)]).contaminations
+    ()
+    """
+    return adversaries.Bursts(hidden(arms, s), length)
+
+
+def one_arm(arms: Sequence[Arm], s: float = 1.5) -> Adversary:
+    """Put all fakes on the runner-up: the highest reward that it can give or, where there is none, mean + s sigma.
+
+    >>> from bestarm.bandits import Bernoulli, Gaussian
+    >>> one_arm([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a, one_arm([Bernoulli(0.5), Bernoulli(0.4)]).pieces[0].a
+    ((2.5,), (1.0,))
+    """
+    scale = _size(s=s)
+    _, second = _best_two(arms)
+    arm = as_arm(arms[second])
+    top = arm.support()[1] if isinstance(arm, CompiledArm) else np.inf
+    if top == np.inf:
+        top = arm.mean + scale * float(_sigmas([arm])[0])
+    return adversaries.OneArm(adversaries.Point(top), second)
+
+
+def within_quota(adversary: Adversary) -> Adversary:
+    """Let an attack hit at most floor(epsilon n) of an arm's first n rewards, irregularly, and no more by bad luck.
+
+    >>> from bestarm.bandits import Gaussian
+    >>> within_quota(hidden([Gaussian(2.5), Gaussian(1.0)])).power
+    'share-of-arm'
+    """
+    return adversaries.Quota(adversary, "random")
+
+
 Builder = Callable[[Sequence[Arm], float], Adversary]
 
 # Name: what the adversary may use (see Adversary.power), and how to make it for arms and an epsilon.
@@ -152,6 +198,12 @@ ATTACKS: dict[str, tuple[str, Builder]] = {
     "boiling-frog": ("prescient", lambda arms, epsilon: boiling_frog(arms)),
     "extremes": ("prescient", lambda arms, epsilon: extremes(arms)),
     "coin-on-best": ("malicious", coin_on_best),
+    "ninety-ten": ("oblivious", lambda arms, epsilon: ninety_ten(arms)),
+    "bursts": ("bursts", lambda arms, epsilon: bursts(arms)),
+    "one-arm": ("share-of-all", lambda arms, epsilon: one_arm(arms)),
+    "quota-hidden": ("share-of-arm", lambda arms, epsilon: within_quota(hidden(arms))),
+    "quota-gross": ("share-of-arm", lambda arms, epsilon: within_quota(one_sided_gross(arms))),
+    "quota-uniform": ("share-of-arm", lambda arms, epsilon: within_quota(benign(arms))),
 }
 
 
@@ -168,6 +220,13 @@ def _against(arms: Sequence[Arm]) -> NDArray[np.float64]:
     """Return the direction that hurts: -1 for the best arm, +1 for the others."""
     means = _means(arms)
     return np.where(means == means.max(), -1.0, 1.0)
+
+
+def _best_two(arms: Sequence[Arm]) -> tuple[int, int]:
+    means = _means(arms)
+    best = int(means.argmax())
+    means[best] = -np.inf
+    return best, int(means.argmax())
 
 
 def _sigmas(arms: Sequence[Arm]) -> NDArray[np.float64]:

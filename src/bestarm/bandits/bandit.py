@@ -32,7 +32,7 @@ class Bandit:
     arms : sequence of Arm
         At least two laws, such as `Gaussian(2.5)`. A function of a `numpy.random.Generator` works too, slower.
     epsilon : float in [0, 0.5)
-        Probability that a reward is contaminated.
+        Probability that a reward is contaminated, or the share that is, if the adversary goes by a share.
     adversary : Adversary, optional
         What contaminated rewards are drawn from, or a function (generator, arm, pulls so far, clean reward) -> value.
         None leaves all rewards clean, whatever epsilon.
@@ -111,8 +111,9 @@ class Bandit:
             row["last"] = len(values) - 1
         support = np.array([values, cumulated], dtype=np.float64)
         if isinstance(self.adversary, Adversary):
-            rate = 1.0 if self.adversary.sees_first and self.epsilon > 0.0 else self.epsilon
-            memory = new_memory(len(self.arms)) if self.adversary.foresees else np.zeros((0, 0))
+            foresees, remembers = self.adversary.foresees, self.adversary.remembers
+            rate = 1.0 if self.adversary.decides and self.epsilon > 0.0 else self.epsilon
+            memory = new_memory(len(self.arms), foresees=foresees) if remembers else np.zeros((0, 0))
             return Laws(rows, support, self.adversary.table(self.arms, self.epsilon), rate, memory)
         return Laws(rows, support, np.zeros(0, attack_dtype), 0.0, np.zeros((0, 0)))
 
@@ -124,7 +125,8 @@ class Bandit:
             return -np.inf, np.inf
         if self.adversary is None or self.epsilon == 0.0:
             return low, high
-        below, above = self.adversary.reach(low, high)
+        hit = self.adversary.hits.arm
+        below, above = self.adversary.reach(*((low, high) if hit is None else ends[hit]))
         return min(low, below), max(high, above)
 
     def stream(self, seed: Seed) -> Stream:

@@ -1,198 +1,138 @@
-"""The certified method: intervals that hold whatever the adversary does, and a stop when no winner can be named.
+"""The certified method: rounds over the surviving arms, each dropped when some pair proves it worse (section 4).
 
-The mathematics, with proofs, is in docs/explanation/certified.md; section numbers below are its. Of n rewards of an arm
-c = chat(n) at most are contaminated:
-
-- the mean is at most w below that of the n - c smallest stored ones, and at most w above that of the n - c largest;
-- a reward further than rad(n) from every possible mean is contaminated for certain, and dropped for good.
-
-Between two looks at an arm (looks.py) its rewards wait: a pull is then no more than an append.
+Arm a is dropped when W(b, a) >= (K - 1) / delta for an arm b. Of the many b, those that matter are the *champions*: the
+surviving arms with the highest locations. Pairs are looked at after the rounds that `is_look` names, on the rewards of
+the rounds that all survivors have completed; what an arm is ahead of them waits. Which looks are skipped because a pair
+cannot change before (`quiet_rounds`), and where a pair is looked at first (`duels`), changes no decision.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.compile import constant, inlined_kernel, kernel
-from bestarm.kernels.division import place_cuts
-from bestarm.kernels.looks import Looks, look_at, margins, next_look
-from bestarm.kernels.order_statistics import drop_outside, insert_all
-from bestarm.kernels.readings import kept_sum, lower_tail_sum, order_statistic, upper_tail_sum
-from bestarm.kernels.samples import WAITING, Pool, Record
-from bestarm.kernels.state import count_fewest
-from bestarm.kernels.tournament import Tree, first_of, set_key
+from bestarm.kernels import bounded as bounds
+from bestarm.kernels import clean, lattice
+from bestarm.kernels.bounded import Tallies
+from bestarm.kernels.clean import Sums
+from bestarm.kernels.compile import inlined_kernel, kernel
+from bestarm.kernels.evidence import Desk, quiet_rounds, replaced
+from bestarm.kernels.lattice import Lattice
+from bestarm.kernels.limits import is_beyond_bounds, is_beyond_lattice
+from bestarm.kernels.samples import Pool, Record
+from bestarm.kernels.state import CHAMPIONS
 
 Arms = NDArray[np.void]
+Duels = NDArray[np.float64]  # for each champion and arm: where to look first, and from which round on
+Survivors = NDArray[np.int64]
 
 IDENTIFIED = 1
 INDISTINGUISHABLE = 2
 
-# Alarms.
-TOO_MANY = 1
-NO_MEAN = 2
+# Why no winner was named.
+CONTAMINATION = 1
+RESOLUTION = 2
 
-# Rows of the trees: twice the midpoint, upper end.
-LEADERS = constant(0)
-CHALLENGERS = constant(1)
-
-
-@kernel
-def lowest_mean(rule: Record, share: float, m: float) -> float:
-    """Return the lower end of the interval of a mean in [0, 1] from m rewards with a given average (section 5).
-
-    It is the smaller root p of log B(S + 1/2, F + 1/2) - log pi - S log p - F log(1 - p) = log(1/d2), with S = m share
-    and F = m - S.
-    Newton's method from where the first logarithm alone would reach the limit: the left side is convex and falls up to
-    the root, so the steps approach it from below, and what is returned errs, if at all, to the safe side.
-    """
-    share = min(max(share, 0.0), 1.0)
-    successes, failures = m * share, m * (1.0 - share)
-    if successes == 0.0:
-        return 0.0
-    constant = math.lgamma(successes + 0.5) + math.lgamma(failures + 0.5) - math.lgamma(m + 1.0)
-    constant -= math.log(math.pi) + 0.5 * rule.mean_log
-    p = np.exp(constant / successes)
-    for _ in range(60):
-        excess = constant - successes * np.log(p)
-        slope = successes / p
-        if failures > 0.0:
-            excess -= failures * np.log1p(-p)
-            slope -= failures / (1.0 - p)
-        step = excess / slope
-        if not (excess > 0.0 and p + step > p and p + step < share):
-            break
-        p += step
-    return p
-
-
-@kernel
-def _bounded_ends(rule: Record, n: int, m: int, low_sum: float, high_sum: float) -> tuple[float, float]:
-    """Return the ends of the interval of an arm whose rewards have bounds (section 5)."""
-    width = rule.high - rule.low
-    share_low = (low_sum - m * rule.low) / width
-    share_high = (high_sum - m * rule.low) / width
-    if rule.malicious == 1:
-        average_low, average_high, used = share_low / n, (share_high + n - m) / n, n
-    else:
-        average_low, average_high, used = share_low / m, share_high / m, m
-    lower = lowest_mean(rule, average_low, used)
-    upper = 1.0 - lowest_mean(rule, 1.0 - average_high, used)
-    return rule.low + width * lower, rule.low + width * upper
-
-
-# ------------------------------------------------------------------------------------------------------ one arm online
+FIRST_LIMIT = 512  # rounds before it is asked whether contamination hides the lead
+NOWHERE = -1e300  # where to look first, before anybody has
 
 
 @inlined_kernel
-def _raise_alarm(arm: Record, reason: int) -> None:
-    if arm.alarm == 0:
-        arm.alarm = reason
-        arm.alarmed = arm.told
+def _step(n: int) -> int:
+    """Return how far looks are apart from round n on: every round up to 64, then every second, fourth, ..."""
+    step = 1
+    while n >= 64:
+        n >>= 1
+        step <<= 1
+    return step
+
+
+@inlined_kernel
+def look_from(n: int) -> int:
+    """Return the first round from n on with a look: at most 1/32 later."""
+    step = _step(n)
+    return ((n + step - 1) // step) * step
+
+
+# ------------------------------------------------------------------------------------------------------------ rewards
 
 
 @kernel
-def _sieve(arm: Record, pool: Pool, low: float, high: float) -> int:
-    """Drop waiting rewards outside [low, high]; return where those that stay end."""
-    begin = arm.start[WAITING]
-    end = begin + arm.held[WAITING]
-    # Mostly there is nothing to drop. Two pairs of extremes side by side, as each waits for its last comparison.
-    bottom, top = arm.bottom, arm.top
-    other_bottom, other_top = bottom, top
-    for place in range(begin, end - 1, 2):
-        bottom, top = min(bottom, pool[place]), max(top, pool[place])
-        other_bottom, other_top = min(other_bottom, pool[place + 1]), max(other_top, pool[place + 1])
-    bottom, top = min(bottom, other_bottom, pool[end - 1]), max(top, other_top, pool[end - 1])
-    if low <= bottom and top <= high:
-        arm.bottom, arm.top = bottom, top
-        return end
-    bottom, top = arm.bottom, arm.top
-    kept = begin
-    for place in range(begin, end):
-        value = pool[place]
-        pool[kept] = value
-        if low <= value <= high:
-            kept += 1
-            bottom = min(bottom, value)
-            top = max(top, value)
-    arm.bottom, arm.top = bottom, top
-    arm.dropped += end - kept
-    return kept
+def has_room(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    duels: Duels,
+    lattice_rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+    index: int,
+) -> bool:
+    """Make room for more rewards of an arm by taking in those of completed rounds; False if there is none to be had."""
+    arm = arms[index]
+    room = control.room
+    n = min(arm.told, control.rounds)
+    start = n
+    if lattice_rows is not None:
+        row = lattice_rows[index]
+        if room < rule.kept:
+            return False
+        if n > row.start:
+            _keep_cells(arms, control, rule, pool, desk, duels, lattice_rows, index, n)
+            row.start = n
+        start = row.start
+    if tallies is not None:
+        bounds.fold(tallies[index], rule, pool, room, index, desk, n)
+    if sums is not None:
+        clean.fold(sums, pool, room, index, n)
+    arm.calm = room - (arm.told - start)
+    return arm.calm > 0
 
 
 @kernel
-def _look(arm: Record, rule: Record, pool: Pool, looks: Looks) -> None:
-    """Take in the rewards that have been waiting, drop what is contaminated for certain, and renew the interval."""
-    look = look_at(looks, rule, arm.told)
-    arm.contaminated = look.contaminated
-    # Bounded rewards cannot be far away, without contamination none is suspect, and after an alarm nothing is certain.
-    filters = rule.bounded == 0 and rule.epsilon > 0.0
-    reach = look.reach if filters and arm.alarm == 0 else np.inf
-    end = _sieve(arm, pool, arm.lower - reach, arm.upper + reach)
-    insert_all(arm, pool, arm.start[WAITING], end)
-    arm.held[WAITING] = 0
-    if arm.dropped > arm.contaminated:
-        _raise_alarm(arm, TOO_MANY)
-    if arm.told <= arm.contaminated or not _renew(arm, rule, pool, look) or arm.told < arm.recheck or arm.alarm > 0:
-        return
-    if arm.bottom < arm.lower - reach or arm.top > arm.upper + reach:
-        before = arm.count
-        drop_outside(arm, pool, arm.lower - reach, arm.upper + reach)
-        arm.dropped += before - arm.count
-        arm.recheck = arm.told + max(1, arm.told >> 4)  # O(n) each, so at most 16 of them while n doubles
-        if arm.dropped > arm.contaminated:
-            _raise_alarm(arm, TOO_MANY)
-        _renew(arm, rule, pool, look)
-
-
-@kernel
-def look_at_all(arms: Arms, rule: Record, pool: Pool, looks: Looks) -> None:
-    """Look at the rewards of all arms that have not been looked at yet, whether it is due or not."""
-    for index in range(arms.size):
-        if arms[index].held[WAITING] > 0:
-            _look(arms[index], rule, pool, looks)
-
-
-@kernel
-def _renew(arm: Record, rule: Record, pool: Pool, look: Record) -> bool:
-    """Renew the interval of an arm from what is stored (section 4); False if no mean fits it any more."""
-    stored = arm.count
-    if stored < 1:
-        return False
-    # How many of the stored rewards may be contaminated: chat(n) less those dropped, and not all of them.
-    spare = min(max(arm.contaminated - arm.dropped, 0), stored - 1)
-    size = stored - spare
-    first = min(spare, size)
-    second = max(max(spare, size), first + 1)
-    place_cuts(arm, pool, first, second)
-    below, between, above = lower_tail_sum(arm, pool), kept_sum(arm, pool), upper_tail_sum(arm, pool)
-    low_sum = below if size == first else below + between  # of the smallest `size` rewards
-    high_sum = above if spare == second else between + above
-    if rule.bounded == 1:
-        lower, upper = _bounded_ends(rule, arm.told, size, low_sum, high_sum)
-        spread, margin = margins(rule, arm.told, arm.told - size)
-    else:
-        spread, margin = look.spread, look.margin
-        if arm.told - size != look.contaminated:
-            spread, margin = margins(rule, arm.told, arm.told - size)
-        lower = low_sum / size - margin
-        upper = high_sum / size + margin
-        if rule.epsilon > 0.0:  # some clean reward is among the smallest, and some is among the largest
-            lower = max(lower, order_statistic(arm, pool, size - 1) - look.reach)
-            upper = min(upper, order_statistic(arm, pool, spare) + look.reach)
-    arm.spread = spread
-    lower, upper = max(arm.lower, lower), min(arm.upper, upper)
-    arm.ready = 1
-    if lower > upper:
-        _raise_alarm(arm, NO_MEAN)
-        return False
-    arm.lower, arm.upper = lower, upper
-    return True
-
-
-# ---------------------------------------------------------------------------------------------------------- the method
+def _keep_cells(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    duels: Duels,
+    rows: Lattice,
+    index: int,
+    n: int,
+) -> None:
+    """Sum the cells in which an arm's pairs were last looked at, and those around them, before rewards are let go."""
+    up_low, up_high, down_low, down_high = 1 << 60, -(1 << 60), 1 << 60, -(1 << 60)
+    for slot in range(CHAMPIONS):
+        champion = control.champions[slot]
+        if champion < 0 or arms[champion].active == 0:
+            continue
+        for other in range(arms.size):
+            if arms[other].active == 0 or other == champion or duels[slot, other] == NOWHERE:
+                continue
+            cell = lattice.cell_of(int(duels[slot, other]))
+            if champion == index:
+                up_low, up_high = min(up_low, cell), max(up_high, cell)
+            if other == index:
+                down_low, down_high = min(down_low, cell), max(down_high, cell)
+    row = rows[index]
+    shift = lattice.HALF - row.base
+    for slot in range(lattice.CELLS):
+        cell = slot - shift
+        if up_low - 3 <= cell <= up_high + 3:
+            lattice.fold(row, rule, pool, control.room, index, desk, lattice.UP, slot, slot, n)
+            if cell <= up_high:
+                lattice.fold(row, rule, pool, control.room, index, desk, lattice.FLAT_UP, slot, slot, n)
+        if down_low - 3 <= cell <= down_high + 3:
+            lattice.fold(row, rule, pool, control.room, index, desk, lattice.DOWN, slot, slot, n)
+            if cell >= down_low:
+                lattice.fold(row, rule, pool, control.room, index, desk, lattice.FLAT_DOWN, slot, slot, n)
+    for side in range(lattice.SIDES):
+        for slot in range(lattice.CELLS):
+            if row.through[side, slot] < n:
+                row.through[side, slot] = lattice.LOST
 
 
 @inlined_kernel
@@ -201,96 +141,442 @@ def observe(
     control: Record,
     rule: Record,
     pool: Pool,
-    trees: Tree,
-    looks: Looks,
+    desk: Desk,
+    survivors: Survivors,
+    duels: Duels,
+    lattice_rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
     index: int,
     reward: float,
 ) -> None:
-    """Take a reward in; it waits until its arm is looked at next."""
+    """Take a reward in; at the end of a round, look at the pairs if it is time to. The arm must have room."""
     arm = arms[index]
+    pool[index * control.room + (arm.told & (control.room - 1))] = (reward - rule.origin) / rule.scale
     arm.told += 1
     arm.calm -= 1
     control.t += 1
     if arm.pending > 0:
         arm.pending -= 1
         control.pending -= 1
-    if control.unready > 0:
-        count_fewest(arms, control, index)
-    pool[arm.start[WAITING] + arm.held[WAITING]] = reward
-    arm.held[WAITING] += 1
-    if arm.told == arm.next_look:
-        _look_and_settle(arms, control, rule, pool, trees, looks, index)
+    if arm.active == 1 and arm.told == control.rounds + 1:
+        control.behind -= 1
+        if control.behind == 0 and control.done == 0:
+            end_rounds(arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums)
 
 
 @kernel
-def _look_and_settle(
-    arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, looks: Looks, index: int
+def end_rounds(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    survivors: Survivors,
+    duels: Duels,
+    lattice_rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
 ) -> None:
-    """Find leader and challenger, and stop if they are apart or as close as the resolution can tell (section 7)."""
-    arm = arms[index]
-    was_ready = arm.ready
-    _look(arm, rule, pool, looks)
-    if arm.ready != was_ready:
-        control.unready -= 1
-    arm.next_look = arm.told + 1
-    if control.done > 0:
-        arm.next_look = next_look(rule, arm.told, 0.0, 1.0)
-        return
-    set_key(trees, LEADERS, index, arm.lower + arm.upper)
-    if index != control.leader:
-        set_key(trees, CHALLENGERS, index, arm.upper)
-    if control.unready > 0:
-        return
-    control.explored = 1
-    leader = first_of(trees, LEADERS)
-    if leader != control.leader:  # a leader is no challenger
-        if control.leader >= 0:
-            set_key(trees, CHALLENGERS, control.leader, arms[control.leader].upper)
-        set_key(trees, CHALLENGERS, leader, -np.inf)
-    challenger = first_of(trees, CHALLENGERS)
-    control.leader = leader
-    control.challenger = challenger
-    overlap = arms[challenger].upper - arms[leader].lower
-    arm.next_look = next_look(rule, arm.told, arm.spread, max(overlap, 0.0))
-    if rule.endless == 1:
-        return
-    if arms[leader].lower > arms[challenger].upper:
-        control.done = IDENTIFIED
-        control.best = leader
-    elif arms[leader].spread < rule.resolution and arms[challenger].spread < rule.resolution:
-        control.done = INDISTINGUISHABLE
-    else:
-        return
-    for other in range(arms.size):
-        arms[other].active = 1 if other == leader or arms[other].upper >= arms[leader].lower else 0
+    """Complete all rounds that every survivor has a reward of."""
+    while control.behind == 0 and control.done == 0 and control.active > 0:
+        control.rounds += 1
+        if control.rounds >= control.quiet:
+            _look(arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums)
+        control.cursor = 0
+        for place in range(control.active):
+            if arms[survivors[place]].told == control.rounds:
+                control.behind += 1
+
+
+# -------------------------------------------------------------------------------------------------------------- looks
+
+
+@kernel
+def _locate(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    survivors: Survivors,
+    duels: Duels,
+    lattice_rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+) -> None:
+    """Renew the locations of all survivors."""
+    n = control.rounds
+    for place in range(control.active):
+        index = survivors[place]
+        if lattice_rows is not None:
+            row = lattice_rows[index]
+            lattice.locate(row, rule, pool, control.room, index, desk, n)
+            arms[index].estimate = row.location
+        if tallies is not None:
+            arms[index].estimate = tallies[index].total / n
+        if sums is not None:
+            arms[index].estimate = sums[index, 1] / n
+
+
+@kernel
+def _choose_champions(arms: Arms, control: Record, survivors: Survivors, duels: Duels) -> None:
+    """Make the survivors with the highest locations champions; who is one already keeps its place."""
+    # The rank of a survivor is how many others come before it; ties by index.
+    for slot in range(CHAMPIONS):
+        champion = control.champions[slot]
+        if champion >= 0 and (arms[champion].active == 0 or _rank(arms, control, survivors, champion) >= CHAMPIONS):
+            control.champions[slot] = -1
+    for place in range(control.active):
+        index = survivors[place]
+        known = _rank(arms, control, survivors, index) >= CHAMPIONS
+        free = -1
+        for slot in range(CHAMPIONS - 1, -1, -1):
+            known = known or control.champions[slot] == index
+            if control.champions[slot] < 0:
+                free = slot
+        if not known and free >= 0:
+            control.champions[free] = index
+            for other in range(arms.size):
+                duels[free, other] = NOWHERE
+                duels[CHAMPIONS + free, other] = 0.0
+
+
+@kernel
+def _rank(arms: Arms, control: Record, survivors: Survivors, index: int) -> int:
+    """Return how many survivors have a higher location than one, up to the number of champions."""
+    rank = 0
+    for place in range(control.active):
+        other = survivors[place]
+        if arms[other].estimate > arms[index].estimate or (
+            arms[other].estimate == arms[index].estimate and other < index
+        ):
+            rank += 1
+            if rank == CHAMPIONS:
+                break
+    return rank
+
+
+@kernel
+def _is_worse_on_lattice(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    duels: Duels,
+    rows: Lattice,
+    slot: int,
+    a: int,
+    own: float,
+    shared: float,
+) -> bool:
+    b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
+    one, two = rows[b], rows[a]
+    middle = lattice.subcell_at(rule, 0.5 * (one.location + two.location))
+    point = middle if duels[slot, a] == NOWHERE else int(duels[slot, a])
+    value = lattice.pair_at(one, two, rule, pool, control.room, b, a, desk, point, n, own, shared, enough)
+    if value != value and point != middle:  # the locations have moved away
+        point = middle
+        value = lattice.pair_at(one, two, rule, pool, control.room, b, a, desk, point, n, own, shared, enough)
+    duels[slot, a] = point
+    if value < enough:
+        lattice.write_growth(rule, desk, point)
+        wait = quiet_rounds(rule, desk, lattice.UPS, lattice.DOWNS, lattice.GROWTH, shared, enough)
+        duels[CHAMPIONS + slot, a] = n + wait + 1
+        return False
+    proved, point = lattice.is_proved(
+        one, two, rule, pool, control.room, b, a, desk, point, 0, n, own, shared, enough
+    )
+    duels[slot, a] = point
+    duels[CHAMPIONS + slot, a] = n + 1 + (n >> 5)
+    return proved
+
+
+@kernel
+def _is_worse_by_bounds(
+    control: Record,
+    rule: Record,
+    desk: Desk,
+    duels: Duels,
+    tallies: Tallies,
+    slot: int,
+    a: int,
+    own: float,
+    shared: float,
+) -> bool:
+    b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
+    one, two = tallies[b], tallies[a]
+    if duels[slot, a] == NOWHERE:
+        duels[slot, a] = min(max(0.5 * (one.total + two.total) / n, 1e-3), 1.0 - 1e-3)
+    mean = duels[slot, a]
+    value, _ = bounds.pair_at(one, two, rule, desk, mean, 0.0, n, own, shared)
+    if value < enough:
+        bounds.write_growth(rule, desk, mean)
+        wait = quiet_rounds(rule, desk, bounds.UPS, bounds.DOWNS, bounds.GROWTH, shared, enough)
+        duels[CHAMPIONS + slot, a] = n + wait + 1
+        return False
+    proved, mean = bounds.is_proved(one, two, rule, desk, mean, 0.0, n, own, shared, enough)
+    duels[slot, a] = mean
+    duels[CHAMPIONS + slot, a] = n + 1 + (n >> 5)
+    return proved
+
+
+@kernel
+def _is_worse(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    duels: Duels,
+    lattice_rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+    slot: int,
+    a: int,
+    own: float,
+    shared: float,
+) -> bool:
+    """Tell whether the evidence of a champion drops an arm."""
+    worse = False
+    if lattice_rows is not None:
+        worse = _is_worse_on_lattice(arms, control, rule, pool, desk, duels, lattice_rows, slot, a, own, shared)
+    if tallies is not None:
+        worse = _is_worse_by_bounds(control, rule, desk, duels, tallies, slot, a, own, shared)
+    if sums is not None:
+        b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
+        worse = clean.log_evidence(sums, rule, b, a, 0.0, n, enough) >= enough
+    return worse
 
 
 @inlined_kernel
-def choose(arms: Arms, control: Record) -> int:
-    """Return the arm to pull next: the least-pulled while some have no interval, or else of leader and challenger."""
-    if control.explored == 0:
-        return control.first_fewest
-    # The statistical width of an arm depends on its number of rewards alone, so the wider is the one with fewer.
-    leader, challenger = control.leader, control.challenger
-    if arms[leader].told == arms[challenger].told:
-        return min(leader, challenger)
-    return leader if arms[leader].told < arms[challenger].told else challenger
+def _limit_from(n: int) -> int:
+    """Return the first round from n on at which the limits are asked for: 512, 768, 1024, 1536, ..."""
+    step = FIRST_LIMIT
+    while 2 * step <= n:
+        step *= 2
+    if n <= step:
+        return step
+    return step + (step >> 1) if n <= step + (step >> 1) else 2 * step
 
 
 @kernel
-def choose_ahead(arms: Arms, control: Record) -> int:
-    """Choose while rewards are outstanding: counts as if they had come in, intervals as they are."""
-    if control.explored == 0:
-        least = -1
-        for index in range(arms.size):
-            if arms[index].ready == 0:
-                ahead = arms[index].told + arms[index].pending
-                if least < 0 or ahead < arms[least].told + arms[least].pending:
-                    least = index
-        return least
-    leader, challenger = control.leader, control.challenger
-    leader_pulls = arms[leader].told + arms[leader].pending
-    challenger_pulls = arms[challenger].told + arms[challenger].pending
-    if leader_pulls == challenger_pulls:
-        return min(leader, challenger)
-    return leader if leader_pulls < challenger_pulls else challenger
+def _is_within(
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    duels: Duels,
+    lattice_rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+    slot: int,
+    a: int,
+    own: float,
+    shared: float,
+) -> bool:
+    """Tell whether a champion is proved to be at most `good_enough` behind an arm (section 9)."""
+    b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
+    within = False
+    if lattice_rows is not None:
+        shift = int(rule.good_enough / rule.spacing * lattice.SUBCELLS)
+        one, two = lattice_rows[b], lattice_rows[a]
+        point = lattice.subcell_at(rule, 0.5 * (one.location + two.location - rule.good_enough))
+        within, _ = lattice.is_proved(
+            one, two, rule, pool, control.room, b, a, desk, point, shift, n, own, shared, enough
+        )
+    if tallies is not None:
+        point = 0.5 * (tallies[b].total + tallies[a].total) / n
+        within, _ = bounds.is_proved(
+            tallies[b], tallies[a], rule, desk, point, -rule.good_enough, n, own, shared, enough
+        )
+    if sums is not None:
+        within = clean.log_evidence(sums, rule, b, a, -rule.good_enough, n, enough) >= enough
+    return within
+
+
+@kernel
+def _is_good_enough(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    survivors: Survivors,
+    duels: Duels,
+    lattice_rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+    slot: int,
+    own: float,
+    shared: float,
+) -> bool:
+    """Tell whether a champion is within `good_enough` of every other survivor."""
+    b = control.champions[slot]
+    if b < 0 or arms[b].active == 0:
+        return False
+    for place in range(control.active):
+        a = survivors[place]
+        if a != b and not _is_within(
+            control, rule, pool, desk, duels, lattice_rows, tallies, sums, slot, a, own, shared
+        ):
+            return False
+    return True
+
+
+@kernel
+def _is_beyond(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    survivors: Survivors,
+    lattice_rows: Lattice | None,
+    tallies: Tallies | None,
+    count: float,
+) -> bool:
+    """Tell whether no bet can grow any more between the two survivors with the highest locations (section 10)."""
+    leader = challenger = -1
+    for place in range(control.active):
+        index = survivors[place]
+        rank = _rank(arms, control, survivors, index)
+        if rank == 0:
+            leader = index
+        elif rank == 1:
+            challenger = index
+    beyond = False
+    if lattice_rows is not None:
+        one, two = lattice_rows[leader], lattice_rows[challenger]
+        beyond = is_beyond_lattice(
+            one, two, rule, pool, control.room, leader, challenger, desk, control.rounds, count
+        )
+    if tallies is not None:
+        beyond = is_beyond_bounds(tallies[leader], tallies[challenger], rule, desk, control.rounds, count)
+    return beyond
+
+
+@kernel
+def _stop_short(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    survivors: Survivors,
+    duels: Duels,
+    lattice_rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+    own: float,
+    shared: float,
+) -> None:
+    """Stop with an arm that is good enough, or without a winner where more rewards would not, or may not, name one."""
+    n = control.rounds
+    if rule.good_enough > 0.0:
+        control.quiet = min(control.quiet, look_from(n + 1))
+        for slot in range(CHAMPIONS):
+            if control.done == 0 and _is_good_enough(
+                arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums, slot, own, shared
+            ):
+                control.done = IDENTIFIED
+                control.best = control.champions[slot]
+        if control.done > 0:
+            return
+    if rule.epsilon > 0.0:
+        control.quiet = min(control.quiet, _limit_from(n + 1))
+        if n >= FIRST_LIMIT and n == _limit_from(n):
+            count = own + shared
+            if _is_beyond(arms, control, rule, pool, desk, survivors, lattice_rows, tallies, count):
+                control.done = INDISTINGUISHABLE
+                control.limit = CONTAMINATION
+                return
+    if rule.last_round > 0:
+        if n >= rule.last_round:
+            control.done = INDISTINGUISHABLE
+            control.limit = RESOLUTION
+        else:
+            control.quiet = min(control.quiet, look_from(rule.last_round))
+
+
+@kernel
+def _look(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    survivors: Survivors,
+    duels: Duels,
+    lattice_rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+) -> None:
+    """Look at all pairs of a champion and a survivor that may have changed, and drop the arms proved worse."""
+    n = control.rounds
+    for place in range(control.active):
+        index = survivors[place]
+        if tallies is not None:
+            bounds.fold(tallies[index], rule, pool, control.room, index, desk, n)
+        if sums is not None:
+            clean.fold(sums, pool, control.room, index, n)
+    if n >= control.located:
+        _locate(arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums)
+        _choose_champions(arms, control, survivors, duels)
+        while control.located <= n:
+            control.located *= 2
+    count = replaced(rule, arms.size, n, control.t)
+    own, shared = (0.0, count) if rule.together == 1 else (count, 0.0)
+    next_round = 1 << 60
+    staying = 0
+    champion_gone = False
+    for place in range(control.active):
+        a = survivors[place]
+        soon = 1 << 60
+        for slot in range(CHAMPIONS):
+            b = control.champions[slot]
+            if b < 0 or b == a or arms[b].active == 0:
+                continue
+            due = int(duels[CHAMPIONS + slot, a])
+            if slot > 0:  # the second champion is there in case that the first is none: every fourth look will do
+                due = max(due, (n + 3) & ~3)
+            if due <= n:
+                if _is_worse(
+                    arms, control, rule, pool, desk, duels, lattice_rows, tallies, sums, slot, a, own, shared
+                ):
+                    arms[a].active = 0
+                    arms[a].dropped = n
+                    break
+                due = max(int(duels[CHAMPIONS + slot, a]), n + 1)
+            soon = min(soon, due)
+        if arms[a].active == 1:
+            survivors[staying] = a
+            staying += 1
+            next_round = min(next_round, soon)
+        else:
+            for slot in range(CHAMPIONS):
+                champion_gone = champion_gone or control.champions[slot] == a
+    control.active = staying
+    if champion_gone:
+        _choose_champions(arms, control, survivors, duels)
+        next_round = n + 1
+    control.quiet = min(look_from(max(next_round, n + 1)), control.located)
+    if control.active == 1:
+        if rule.endless == 0:
+            control.done = IDENTIFIED
+            control.best = survivors[0]
+    elif rule.endless == 0:
+        _stop_short(arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums, own, shared)
+
+
+# ------------------------------------------------------------------------------------------------------------- choice
+
+
+@inlined_kernel
+def choose(arms: Arms, control: Record, survivors: Survivors) -> int:
+    """Return the next survivor of the round, lowest index first, when no reward is outstanding."""
+    # No survivor before the cursor is behind in this round: counts only grow, and a new round resets the cursor.
+    while arms[survivors[control.cursor]].told > control.rounds:
+        control.cursor += 1
+    return survivors[control.cursor]

@@ -82,6 +82,11 @@ def inlined_kernel(function: Function) -> Function:
     return _compiled(function, _nrt=False, **INLINED_PIECE)
 
 
+def fast_kernel(function: Function) -> Function:
+    """Compile like `kernel`, and let sums and products be taken in any order, several terms at a time."""
+    return _compiled(function, _nrt=False, fastmath={"reassoc", "nsz", "nnan", "ninf", "contract"}, **PIECE)
+
+
 def entry_kernel(function: Function) -> Function:
     """Compile what Python calls, on its first call, with all its pieces; keep the machine code on disk."""
     return _compiled(function, _nrt=False, cache=True)

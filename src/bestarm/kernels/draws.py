@@ -28,31 +28,45 @@ POINT = 0
 UNIFORM_AROUND = 1
 GAUSSIAN_AROUND = 2
 IMPERSONATE = 3
-SHIFT = 4  # this kind and those after it look at the reward that they replace
-DRIFT = 5
-REFLECT = 6
-FORESEE = 7
+TWO_POINTS = 4
+SHIFT = 5  # this kind and those after it look at the reward that they replace
+DRIFT = 6
+REFLECT = 7
+FORESEE = 8
 
-# Which rewards an adversary replaces: those that a fair coin picks, or those in a tail of the arm's clean law.
+# Which rewards an adversary may replace, a rule: any; no more than a share of the rewards so far, of the arm or of all
+# arms; those of whole blocks of an arm's rewards.
+ANY = 0
+SHARE_OF_ARM = 1
+SHARE_OF_ALL = 2
+BLOCKS = 3
+
+# And which of those it does replace: those that a fair coin picks, or those in a tail of the arm's clean law.
 FAIR = 0
 TOP = 1
 BOTTOM = -1
+
+ROUNDING = 1e-9  # 0.29 * 100 is 28.999999999999996, and 29 of 100 rewards are a share of 0.29
 
 
 law_dtype = np.dtype([("kind", "i8"), ("a", "f8"), ("b", "f8"), ("c", "f8"), ("first", "i8"), ("last", "i8")])
 
 # One row a piece and arm, piece by piece; one piece unless the adversary changes over time.
+_values = [("kind", "i8"), ("a", "f8"), ("b", "f8"), ("c", "f8"), ("begin", "i8"), ("own_count", "i8")]
+_rule = [("rule", "i8"), ("share", "f8"), ("length", "i8")]  # see `allowed`
 _coin = [("tail", "i8"), ("threshold", "f8"), ("chance", "f8")]  # see `spared`
-attack_dtype = np.dtype([("kind", "i8"), ("a", "f8"), ("b", "f8"), ("begin", "i8"), ("own_count", "i8"), *_coin])
+attack_dtype = np.dtype([*_values, *_rule, *_coin])
 
 
-# What an adversary that sees the future remembers of an arm: how many true rewards it has drawn ahead, the lowest and
-# the highest true reward up to the last of those, and the rewards drawn ahead.
+# What an adversary remembers of an arm: how many of its rewards it has replaced (if it goes by blocks: 1 if it replaces
+# the present one, else 0) and, if it sees the future, how many true rewards it has drawn ahead, the lowest and the
+# highest true reward up to the last of those, and the rewards drawn ahead.
 AHEAD = 32
-_LEFT = 0
-_LOWEST = 1
-_HIGHEST = 2
-_FIRST_AHEAD = 3
+_HITS = 0
+_LEFT = 1
+_LOWEST = 2
+_HIGHEST = 3
+_FIRST_AHEAD = 4
 
 
 class Laws(NamedTuple):
@@ -61,8 +75,8 @@ class Laws(NamedTuple):
     arms: NDArray[np.void]
     support: NDArray[np.float64]  # (2, S): values, cumulated probabilities; an arm's are from `first` to `last`
     attacks: NDArray[np.void]
-    epsilon: float  # probability of contamination; 1 if the attacks toss the coin, having seen the reward
-    memory: NDArray[np.float64]  # (K, 3 + AHEAD) of an adversary that sees the future, else (0, 0); one a trial
+    epsilon: float  # probability of contamination; 1 if the attacks have a rule, or toss the coin, of their own
+    memory: NDArray[np.float64]  # one a trial: (K, 4 + AHEAD) to see the future, (K, 1) for a rule of hits, else (0, 0)
 
 
 @inlined_kernel
@@ -118,8 +132,26 @@ def spared(law: Record, reward: float, rng: np.random.Generator) -> bool:
     return rng.random() >= law.chance
 
 
-def new_memory(arms: int) -> NDArray[np.float64]:
-    """Return what an adversary that sees the future remembers before the first pull."""
+@kernel
+def allowed(laws: Laws, law: Record, rng: np.random.Generator, arm: int, pulls: int, t: int) -> bool:
+    """Tell whether the rule of an adversary lets it replace the next reward of an arm.
+
+    A share: of n rewards, this one included, at most floor(share * n) are replaced; n counts those of the arm, or all.
+    (Hits are counted arm by arm: a share of all belongs to one arm, and the share of the others is 0.)
+    Blocks: a coin of rate `share` for each `length` rewards of the arm, tossed at the first of them.
+    """
+    if law.rule == BLOCKS:
+        if pulls % law.length == 0:
+            laws.memory[arm, _HITS] = 1.0 if rng.random() < law.share else 0.0
+        return laws.memory[arm, _HITS] > 0.0
+    count = pulls if law.rule == SHARE_OF_ARM else t
+    return laws.memory[arm, _HITS] + 1.0 <= law.share * (count + 1.0) + ROUNDING
+
+
+def new_memory(arms: int, *, foresees: bool) -> NDArray[np.float64]:
+    """Return what an adversary with a rule, or one that sees the future, remembers before the first pull."""
+    if not foresees:
+        return np.zeros((arms, _LEFT))
     memory = np.zeros((arms, _FIRST_AHEAD + AHEAD))
     memory[:, _LOWEST], memory[:, _HIGHEST] = np.inf, -np.inf
     return memory
@@ -127,9 +159,11 @@ def new_memory(arms: int) -> NDArray[np.float64]:
 
 @kernel
 def forget(laws: Laws) -> None:
-    """Make the adversary forget all it has seen."""
+    """Make the adversary forget all it has seen and done."""
     for arm in range(laws.memory.shape[0]):
-        laws.memory[arm, _LEFT], laws.memory[arm, _LOWEST], laws.memory[arm, _HIGHEST] = 0.0, np.inf, -np.inf
+        laws.memory[arm, _HITS] = 0.0
+        if laws.memory.shape[1] > _LEFT:
+            laws.memory[arm, _LEFT], laws.memory[arm, _LOWEST], laws.memory[arm, _HIGHEST] = 0.0, np.inf, -np.inf
 
 
 @kernel
@@ -149,20 +183,25 @@ def _foreseen(laws: Laws, rng: np.random.Generator, arm: int) -> float:
 
 @kernel
 def contaminated(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: int) -> float:
-    """Draw from the adversary's law Q_i(t) of an arm with `pulls` of the `t` pulls so far."""
+    """Draw from the adversary's law Q_i(t) of an arm with `pulls` of the `t` pulls so far, or spare the true reward."""
     number = laws.arms.size
     row = laws.attacks.size - number + arm
     while row >= number and laws.attacks[row].begin > (pulls if laws.attacks[row].own_count == 1 else t):
         row -= number
     law = laws.attacks[row]
+    has_rule = law.rule != ANY
     chooses = law.tail != FAIR or law.chance < 1.0
     reward = 0.0
-    if laws.memory.shape[0] > 0:
+    if laws.memory.shape[1] > _LEFT:
         reward = _foreseen(laws, rng, arm)
-    elif chooses or law.kind >= SHIFT:
+    elif has_rule or chooses or law.kind >= SHIFT:
         reward = clean(laws.arms[arm], laws.support, rng)
+    if has_rule and not allowed(laws, law, rng, arm, pulls, t):
+        return reward
     if chooses and spared(law, reward, rng):
         return reward
+    if has_rule and law.rule != BLOCKS:
+        laws.memory[arm, _HITS] += 1.0
     if law.kind == POINT:
         return law.a
     if law.kind == UNIFORM_AROUND:
@@ -171,6 +210,8 @@ def contaminated(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: 
         return law.a + law.b * rng.standard_normal()
     if law.kind == IMPERSONATE:
         return _clean_of(laws, rng, int(law.a))
+    if law.kind == TWO_POINTS:
+        return law.a if rng.random() < law.c else law.b
     if law.kind == SHIFT:
         return reward + law.a
     if law.kind == DRIFT:

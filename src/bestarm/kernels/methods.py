@@ -1,6 +1,6 @@
 """Every method as verbs on its state: `choose` an arm, `observe` a reward (which may stop it), read an interval.
 
-Only the gap family has `trees`, only elimination `members`, only certified a `ranking` and `looks`. Of
+Only the gap family has `trees`, only elimination `members`, only certified `survivors`. Of
 `if x is not None`, numba drops what follows before it compiles anything if x is None: so a command compiles the kernels
 of its own methods alone.
 """
@@ -10,21 +10,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.kernels.bounded import Tallies
+from bestarm.kernels.certified import Duels
 from bestarm.kernels.certified import choose as choose_certified
-from bestarm.kernels.certified import choose_ahead as choose_certified_ahead
-from bestarm.kernels.certified import look_at_all
+from bestarm.kernels.certified import has_room as has_room_certified
 from bestarm.kernels.certified import observe as observe_certified
+from bestarm.kernels.clean import Sums
 from bestarm.kernels.compile import entry_kernel, inlined_kernel, kernel
 from bestarm.kernels.elimination import choose as choose_elimination
 from bestarm.kernels.elimination import choose_ahead as choose_elimination_ahead
 from bestarm.kernels.elimination import radius as radius_elimination
 from bestarm.kernels.elimination import settle as settle_elimination
+from bestarm.kernels.evidence import Desk
 from bestarm.kernels.gap import choose as choose_gap
 from bestarm.kernels.gap import choose_ahead as choose_gap_ahead
 from bestarm.kernels.gap import radius as radius_gap
 from bestarm.kernels.gap import settle as settle_gap
-from bestarm.kernels.looks import Looks
+from bestarm.kernels.lattice import Lattice
 from bestarm.kernels.order_statistics import has_room
+from bestarm.kernels.readouts import interval
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.state import State, estimate, record
@@ -36,7 +40,7 @@ Members = NDArray[np.int64]
 
 @inlined_kernel
 def choose(
-    arms: Arms, control: Record, rule: Record, members: Members | None, trees: Tree | None, looks: Looks | None
+    arms: Arms, control: Record, rule: Record, members: Members | None, trees: Tree | None, survivors: Members | None
 ) -> int:
     """Return the arm to pull next, when no reward is outstanding and the method has not stopped."""
     index = -1
@@ -44,8 +48,8 @@ def choose(
         index = choose_gap(arms, control, rule)
     if members is not None:
         index = choose_elimination(arms, control, members)
-    if looks is not None:
-        index = choose_certified(arms, control)
+    if survivors is not None:
+        index = choose_certified(arms, control, survivors)
     return index
 
 
@@ -57,15 +61,15 @@ def _choose_ahead(
     pool: Pool,
     members: Members | None,
     trees: Tree | None,
-    looks: Looks | None,
+    survivors: Members | None,
 ) -> int:
     index = -1
     if trees is not None:
         index = choose_gap_ahead(arms, control, rule, pool)
     if members is not None:
         index = choose_elimination_ahead(arms)
-    if looks is not None:
-        index = choose_certified_ahead(arms, control)
+    if survivors is not None:
+        index = choose_elimination_ahead(arms)
     return index
 
 
@@ -77,8 +81,12 @@ def observe(
     pool: Pool,
     members: Members | None,
     trees: Tree | None,
-    ranking: Tree | None,
-    looks: Looks | None,
+    desk: Desk | None,
+    survivors: Members | None,
+    duels: Duels | None,
+    lattice: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
     index: int,
     reward: float,
 ) -> None:
@@ -91,8 +99,49 @@ def observe(
         record(arms[index], control, rule, pool, reward)
         if control.done == 0:
             settle_elimination(arms, control, rule, pool, members, index)
-    if ranking is not None and looks is not None:
-        observe_certified(arms, control, rule, pool, ranking, looks, index, reward)
+    if survivors is not None:
+        observe_certified(
+            arms, control, rule, pool, desk, survivors, duels, lattice, tallies, sums, index, reward
+        )
+
+
+@kernel
+def _find_room(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    used: NDArray[np.int64],
+    desk: Desk | None,
+    survivors: Members | None,
+    duels: Duels | None,
+    lattice: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+    index: int,
+) -> bool:
+    if survivors is not None:
+        return has_room_certified(arms, control, rule, pool, desk, duels, lattice, tallies, sums, index)
+    return has_room(arms[index], pool, used)
+
+
+@kernel
+def find_room(state: State, rule: Record, index: int) -> bool:
+    """Find room for another reward of an arm that has no more; False if only a larger pool will do."""
+    return _find_room(
+        state.samples.arms,
+        state.control[0],
+        rule,
+        state.samples.pool,
+        state.samples.used,
+        state.desk,
+        state.survivors,
+        state.duels,
+        state.lattice,
+        state.tallies,
+        state.sums,
+        index,
+    )
 
 
 @kernel
@@ -103,7 +152,11 @@ def _describe_arm(
     pool: Pool,
     members: Members | None,
     trees: Tree | None,
-    looks: Looks | None,
+    desk: Desk | None,
+    survivors: Members | None,
+    lattice: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
     index: int,
 ) -> tuple[float, float, float]:
     """Return the estimate of an arm's mean and the ends of the interval around it."""
@@ -112,16 +165,10 @@ def _describe_arm(
         radius = radius_gap(arms, control, rule, index)
     if members is not None:
         radius = radius_elimination(arms, rule, index)
-    if looks is not None:
-        return (arms[index].lower + arms[index].upper) / 2.0, arms[index].lower, arms[index].upper
+    if survivors is not None:
+        return interval(arms, control, rule, pool, desk, lattice, tallies, sums, index)
     centre = estimate(arms[index], rule, pool)
     return centre, centre - radius, centre + radius
-
-
-@kernel
-def _look_at_all(arms: Arms, rule: Record, pool: Pool, looks: Looks | None) -> None:
-    if looks is not None:
-        look_at_all(arms, rule, pool, looks)
 
 
 # ------------------------------------------------------------------------------------------------- called from Python
@@ -134,9 +181,9 @@ def ask(state: State, rule: Rule, number: int, indices: NDArray[np.int64]) -> No
     arms = state.samples.arms
     for place in range(number):
         if control.pending == 0:
-            index = choose(arms, control, rule[0], state.members, state.trees, state.looks)
+            index = choose(arms, control, rule[0], state.members, state.trees, state.survivors)
         else:
-            index = _choose_ahead(arms, control, rule[0], state.samples.pool, state.members, state.trees, state.looks)
+            index = _choose_ahead(arms, control, rule[0], state.samples.pool, state.members, state.trees, state.survivors)
         indices[place] = index
         arms[index].pending += 1
         control.pending += 1
@@ -152,7 +199,7 @@ def tell(
     was_done = control.done > 0
     for place in range(begin, indices.size):
         index = indices[place]
-        if arms[index].calm == 0 and not has_room(arms[index], state.samples.pool, state.samples.used):
+        if arms[index].calm == 0 and not find_room(state, rule[0], index):
             return place, False
         observe(
             arms,
@@ -161,20 +208,18 @@ def tell(
             state.samples.pool,
             state.members,
             state.trees,
-            state.ranking,
-            state.looks,
+            state.desk,
+            state.survivors,
+            state.duels,
+            state.lattice,
+            state.tallies,
+            state.sums,
             index,
             rewards[place],
         )
         if not was_done and control.done > 0:
             return place + 1, True
     return indices.size, False
-
-
-@entry_kernel
-def conclude(state: State, rule: Rule) -> None:
-    """Bring the intervals of the certified method up to the last reward."""
-    _look_at_all(state.samples.arms, rule[0], state.samples.pool, state.looks)
 
 
 @entry_kernel
@@ -185,5 +230,16 @@ def describe(
     arms = state.samples.arms
     for index in range(arms.size):
         estimates[index], lower[index], upper[index] = _describe_arm(
-            arms, state.control[0], rule[0], state.samples.pool, state.members, state.trees, state.looks, index
+            arms,
+            state.control[0],
+            rule[0],
+            state.samples.pool,
+            state.members,
+            state.trees,
+            state.desk,
+            state.survivors,
+            state.lattice,
+            state.tallies,
+            state.sums,
+            index,
         )

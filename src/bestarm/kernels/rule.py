@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,28 +30,15 @@ rule_dtype = np.dtype(
         ("power", "f8"),  # gap family: the paper's beta, exponent of t
         ("uniform", "i8"),  # gap family: 1 to pull arms at random
         ("seed", "u8"),  # for that
-        # The rest is the certified method's (docs/explanation/certified.md).
-        ("epsilon", "f8"),
-        ("count_limit", "f8"),  # log(1/d1)
-        ("prior", "f8"),  # a and b of the Beta mixture over the rate of contamination
-        ("prior_rest", "f8"),
-        ("mixing", "f8"),  # r of the normal mixture
-        ("mean_log", "f8"),  # 2 log(1/d2)
-        ("reach_log", "f8"),  # log(pi^2 / (3 d3))
-        ("resolution", "f8"),
-        ("malicious", "i8"),
-        ("bounded", "i8"),
-        ("low", "f8"),
-        ("high", "f8"),
-        ("endless", "i8"),  # 1: renew intervals for ever and never stop
     ]
 )
-Rule = NDArray[np.void]  # of rule_dtype, length 1: the settings of a method for one problem
+Rule = NDArray[np.void]  # of rule_dtype, or of evidence_dtype for the certified method; length 1
 
 
-def new_rule(**settings: float) -> Rule:
-    """Return the settings of a method as a record; those not given are 0."""
-    rule = np.zeros(1, rule_dtype)
+def new_rule(dtype: np.dtype[np.void] = rule_dtype, **settings: Any) -> Rule:
+    """Return the settings of a method as a record; what is not given is 0, and so are the last entries of a table."""
+    rule = np.zeros(1, dtype)
     for name, value in settings.items():
-        rule[name] = value
+        entry = np.asarray(value)
+        rule[name][(0, *(slice(length) for length in entry.shape))] = entry
     return rule

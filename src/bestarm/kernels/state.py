@@ -7,30 +7,34 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.kernels.bounded import DESK as BOUNDED_DESK
+from bestarm.kernels.bounded import tally_dtype
 from bestarm.kernels.compile import constant, inlined_kernel, kernel
 from bestarm.kernels.division import divide, place_cuts
-from bestarm.kernels.looks import Looks, new_looks
+from bestarm.kernels.evidence import BOUNDED, CLEAN, GROUPS, LATTICE
+from bestarm.kernels.lattice import DESK as LATTICE_DESK
+from bestarm.kernels.lattice import forget_cells, lattice_dtype
 from bestarm.kernels.order_statistics import insert, insert_all, insert_raw
 from bestarm.kernels.piles import add_to_pile, append_to_bulk
 from bestarm.kernels.readings import kept_mean, order_statistic
 from bestarm.kernels.rule import CERTIFIED, ELIMINATION, GAP, MEAN, MEDIAN, Rule
 from bestarm.kernels.samples import (
     DIVIDED,
-    MOST_WAITING_OF_FEW,
     RAW,
     SHORT_WAIT,
-    STORES,
     WAITING,
     Pool,
     Record,
     Samples,
     apart,
-    foresee,
     new_samples,
     with_larger_pool,
 )
 from bestarm.kernels.tournament import Tree, forget_keys, new_trees
 
+CHAMPIONS = 2
+FIRST_LOOK = 2  # round of the certified method
+SMALLEST_RING = 64
 MEAN_PILE = constant(1)  # where the sum of all rewards is kept when nothing else is
 
 control_dtype = np.dtype(
@@ -42,16 +46,19 @@ control_dtype = np.dtype(
         ("fewest", "i8"),  # the smallest number of pulls of an arm
         ("at_fewest", "i8"),  # how many arms have it
         ("first_fewest", "i8"),  # the lowest of them
-        ("explored", "i8"),  # no arm needs forced exploration, or is without an interval
-        ("unready", "i8"),  # certified: arms without an interval
+        ("explored", "i8"),  # no arm needs forced exploration
         ("leader", "i8"),
         ("challenger", "i8"),
-        ("rounds", "i8"),  # elimination: rounds completed
-        ("behind", "i8"),  # elimination: active arms that the current round has yet to pull
+        ("rounds", "i8"),  # elimination, certified: rounds completed
+        ("behind", "i8"),  # elimination, certified: active arms that the current round has yet to pull
         ("active", "i8"),
-        ("quiet", "i8"),  # elimination: no arm can be eliminated up to this round
+        ("quiet", "i8"),  # no arm can be eliminated up to this round; certified: before it
         ("stretch", "i8"),  # elimination: rounds of the last quiet stretch that was found
-        ("cursor", "i8"),  # elimination: where in the list of members to look for the next arm of the round
+        ("cursor", "i8"),  # elimination, certified: where in the list of members to look for the next arm of the round
+        ("room", "i8"),  # certified: rewards of an arm that there is room for, a power of two
+        ("located", "i8"),  # certified: the round at which locations are renewed
+        ("limit", "i8"),  # certified: why no winner was named
+        ("champions", "i8", (CHAMPIONS,)),  # certified: the arms that others are compared with
         ("ahead", "i8"),  # gap family: the challengers' keys hold up to this t
         ("ahead_root", "f8"),  # and are upper ends with this root of the logarithm
     ]
@@ -62,7 +69,7 @@ class State(NamedTuple):
     """All that changes as rewards come in: a record of the whole (length 1), the arms with their rewards, and indices.
 
     Functions called from Python take a State and a Rule; those below them single records and arrays (see Samples).
-    The last four belong to a family each; those of the other families are None (methods.py). They are not tuples in
+    The others belong to a family each; those of the other families are None (methods.py). They are not tuples in
     their turn: live, a tuple in a tuple takes numba a microsecond to recognise.
     """
 
@@ -70,8 +77,12 @@ class State(NamedTuple):
     samples: Samples
     members: NDArray[np.int64] | None  # elimination: the active arms, in order, at the beginning
     trees: NDArray[np.float64] | None  # gap family: leaders and challengers, see tournament.py
-    ranking: NDArray[np.float64] | None  # certified: the same
-    looks: Looks | None  # certified: what depends on the number of an arm's rewards only, see looks.py
+    survivors: NDArray[np.int64] | None  # certified: the surviving arms, in order, at the beginning
+    duels: NDArray[np.float64] | None  # certified: where and when to look at a pair, see certified.py
+    desk: NDArray[np.float64] | None  # certified: room to work in
+    lattice: NDArray[np.void] | None  # certified: evidence of each arm, see lattice.py,
+    tallies: NDArray[np.void] | None  # bounded.py
+    sums: NDArray[np.float64] | None  # or clean.py
 
 
 def new_state(arms: int, rule: Rule, *, rewards: int = 0, pool: Pool | None = None) -> State:
@@ -82,26 +93,37 @@ def new_state(arms: int, rule: Rule, *, rewards: int = 0, pool: Pool | None = No
     control = apart(1, control_dtype)
     control["best"] = control["leader"] = control["challenger"] = -1
     control["stretch"] = SHORT_WAIT
-    control["at_fewest"] = control["behind"] = control["active"] = control["unready"] = arms
+    control["at_fewest"] = control["behind"] = control["active"] = arms
     stored = bool(rule["estimator"][0] != MEAN)
     samples = new_samples(arms, stored=stored, rewards=rewards if stored else 0, pool=pool)
-    if rule["family"][0] == CERTIFIED:
-        bounded = bool(rule["bounded"][0])
-        samples.arms["certified"] = 1
-        foresee(samples, rewards // arms)
-        samples.arms["next_look"] = 1
-        samples.arms["calm"] = 7 * MOST_WAITING_OF_FEW
-        samples.arms["start"][:, WAITING] = samples.arms["window"][:, 1]  # of no use to the first rewards otherwise
-        samples.arms["lower"] = rule["low"][0] if bounded else -np.inf
-        samples.arms["upper"] = rule["high"][0] if bounded else np.inf
-        samples.arms["spread"] = np.inf
-        samples.arms["bottom"] = np.inf
-        samples.arms["top"] = -np.inf
     members = np.arange(arms) if rule["family"][0] == ELIMINATION else None
     trees = new_trees(arms, 3) if rule["family"][0] == GAP else None
-    ranking = new_trees(arms, 2) if rule["family"][0] == CERTIFIED else None
-    looks = new_looks() if rule["family"][0] == CERTIFIED else None
-    return State(control, samples, members, trees, ranking, looks)
+    state = State(control, samples, members, trees, None, None, None, None, None, None)
+    return _with_evidence(state, rule, rewards, pool) if rule["family"][0] == CERTIFIED else state
+
+
+def _with_evidence(state: State, rule: Rule, rewards: int, pool: Pool | None) -> State:
+    """Return the state with what the certified method works on: rewards are kept in a ring an arm."""
+    arms = state.samples.arms.size
+    kind = rule["kind"][0]
+    wanted = min(max(rewards // arms, SMALLEST_RING), int(rule["kept"][0])) if kind == LATTICE else SMALLEST_RING
+    room = 1 << (wanted - 1).bit_length()
+    sheets = 1 + GROUPS if kind == LATTICE else 1  # rewards, and on the lattice their exponentials
+    if pool is None or pool.size < sheets * arms * room:
+        pool = np.empty(sheets * arms * room)
+    state.control["room"] = room
+    state.control["quiet"] = state.control["located"] = FIRST_LOOK
+    state.control["champions"] = -1
+    state.samples.arms["calm"] = room
+    return state._replace(
+        samples=state.samples._replace(pool=pool[: sheets * arms * room]),
+        survivors=np.arange(arms),
+        duels=np.zeros((2 * CHAMPIONS, arms)),
+        desk=apart(LATTICE_DESK if kind == LATTICE else BOUNDED_DESK, np.float64),
+        lattice=np.zeros(arms, lattice_dtype) if kind == LATTICE else None,
+        tallies=np.zeros(arms, tally_dtype) if kind == BOUNDED else None,
+        sums=np.zeros((arms, 3)) if kind == CLEAN else None,
+    )
 
 
 @kernel
@@ -110,6 +132,7 @@ def renew(state: State, blank: State) -> None:
 
     Its pool stays as large as it was, and arms remember where to divide and how much room they had.
     """
+    room = state.control[0].room
     state.control[0] = blank.control[0]
     state.samples.used[0] = blank.samples.used[0]
     for index in range(state.samples.arms.size):
@@ -118,22 +141,46 @@ def renew(state: State, blank: State) -> None:
         new.guessed = arm.guessed
         for place in range(4):
             new.guess[place] = arm.guess[place]
-        if arm.certified == 1:
-            for store in range(STORES):
-                new.wish[store] = max(arm.wish[store], arm.room[store])
         state.samples.arms[index] = new
-    _renew_indices(state.members, state.trees, state.ranking)
+    _renew_indices(state.members, state.trees)
+    _renew_evidence(state, state.survivors, state.lattice, state.tallies, state.sums, blank.tallies, room)
 
 
 @kernel
-def _renew_indices(members: NDArray[np.int64] | None, trees: Tree | None, ranking: Tree | None) -> None:
+def _renew_indices(members: NDArray[np.int64] | None, trees: Tree | None) -> None:
     if members is not None:
         for index in range(members.size):
             members[index] = index
     if trees is not None:
         forget_keys(trees)
-    if ranking is not None:
-        forget_keys(ranking)
+
+
+@kernel
+def _renew_evidence(
+    state: State,
+    survivors: NDArray[np.int64] | None,
+    lattice: NDArray[np.void] | None,
+    tallies: NDArray[np.void] | None,
+    sums: NDArray[np.float64] | None,
+    no_tallies: NDArray[np.void] | None,
+    room: int,
+) -> None:
+    if survivors is not None:
+        state.control[0].room = room
+        for index in range(survivors.size):
+            survivors[index] = index
+            state.samples.arms[index].calm = room
+    if lattice is not None:
+        for index in range(lattice.size):
+            lattice[index].based = lattice[index].start = lattice[index].sheeted = 0
+            forget_cells(lattice[index])
+    if tallies is not None and no_tallies is not None:
+        for index in range(tallies.size):
+            tallies[index] = no_tallies[index]
+    if sums is not None:
+        for index in range(sums.shape[0]):
+            for column in range(3):
+                sums[index, column] = 0.0
 
 
 @inlined_kernel
@@ -172,7 +219,21 @@ def second_rank(rule: Record, count: int) -> int:
 
 def make_room(state: State, index: int) -> State:
     """Return the state in a larger pool, where an arm `has_room`."""
-    return state._replace(samples=with_larger_pool(state.samples, index))
+    if state.survivors is None:
+        return state._replace(samples=with_larger_pool(state.samples, index))
+    room = int(state.control["room"][0])
+    arms, rings = state.samples.arms, state.samples.pool[: room * state.samples.arms.size].reshape(-1, room)
+    sheets = 1 if state.lattice is None else 1 + GROUPS
+    pool = np.empty(sheets * arms.size * 2 * room)
+    larger = pool[: arms.size * 2 * room].reshape(-1, 2 * room)
+    for arm, old, new in zip(arms, rings, larger, strict=True):
+        kept = np.arange(max(0, arm["told"] - room), arm["told"])
+        new[kept & (2 * room - 1)] = old[kept & (room - 1)]
+    if state.lattice is not None:
+        state.lattice["sheeted"] = 0
+    arms["calm"] += room
+    state.control["room"] = 2 * room
+    return state._replace(samples=state.samples._replace(pool=pool))
 
 
 @inlined_kernel

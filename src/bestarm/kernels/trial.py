@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 from bestarm.kernels.compile import entry_kernel, inlined_kernel, kernel
 from bestarm.kernels.draws import Laws, forget, pull
 from bestarm.kernels.exploration import explore
-from bestarm.kernels.looks import Looks
-from bestarm.kernels.methods import Arms, Members, choose, observe
-from bestarm.kernels.order_statistics import has_room
+from bestarm.kernels.methods import Arms, Members, choose, find_room, observe
 from bestarm.kernels.quiet import draw_quiet_rounds, draw_until_look
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import Pool, Record
@@ -25,9 +23,10 @@ FINISHED = -1
 def _draw_quiet(
     arms: Arms,
     control: Record,
+    rule: Record,
     pool: Pool,
     members: Members | None,
-    looks: Looks | None,
+    survivors: Members | None,
     laws: Laws,
     rng: np.random.Generator,
     max_pulls: int,
@@ -37,10 +36,10 @@ def _draw_quiet(
         quiet = control.quiet > control.rounds
         if quiet:
             draw_quiet_rounds(arms, control, pool, members, laws, rng, max_pulls)
-    if looks is not None:
-        quiet = control.explored == 1
+    if survivors is not None:
+        quiet = control.quiet > control.rounds + 1
         if quiet:
-            draw_until_look(arms, control, pool, laws, rng, max_pulls)
+            draw_until_look(arms, control, rule, pool, survivors, laws, rng, max_pulls)
 
 
 @kernel
@@ -51,14 +50,29 @@ def _run_until_full(state: State, rule: Rule, laws: Laws, rng: np.random.Generat
     arms = state.samples.arms
     pool = state.samples.pool
     while control.done == 0 and control.t < max_pulls:
-        _draw_quiet(arms, control, pool, state.members, state.looks, laws, rng, max_pulls)
+        _draw_quiet(arms, control, settings, pool, state.members, state.survivors, laws, rng, max_pulls)
         if control.t == max_pulls:
             break
-        index = choose(arms, control, settings, state.members, state.trees, state.looks)
-        if arms[index].calm == 0 and not has_room(arms[index], pool, state.samples.used):
+        index = choose(arms, control, settings, state.members, state.trees, state.survivors)
+        if arms[index].calm == 0 and not find_room(state, settings, index):
             return index
         reward = pull(laws, rng, index, arms[index].told, control.t)
-        observe(arms, control, settings, pool, state.members, state.trees, state.ranking, state.looks, index, reward)
+        observe(
+            arms,
+            control,
+            settings,
+            pool,
+            state.members,
+            state.trees,
+            state.desk,
+            state.survivors,
+            state.duels,
+            state.lattice,
+            state.tallies,
+            state.sums,
+            index,
+            reward,
+        )
     return FINISHED
 
 

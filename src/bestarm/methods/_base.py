@@ -35,8 +35,9 @@ class Method:
     ----------
     name, summary, source : str
         Its name in the interface, what it does in one line, where it comes from.
-    promise : str
-        Under which assumption the error probability is at most delta; part of the sentence that a result is.
+    promise : str or callable
+        Under which assumption the error probability is at most delta; part of the sentence that a result is. A function
+        of the options where it depends on them.
     options : tuple of Option
         What may be set by keyword.
     rule : callable
@@ -50,11 +51,15 @@ class Method:
     name: str
     summary: str
     source: str
-    promise: str
+    promise: str | Callable[[Mapping[str, Any]], str]
     options: tuple[Option, ...]
     rule: Callable[[Problem, Mapping[str, Any]], Rule]
     random: bool = False
     certifies: bool = False
+
+    def promised(self, options: Mapping[str, Any]) -> str:
+        """Return the assumption under which the error probability is at most delta, with these options."""
+        return self.promise(options) if callable(self.promise) else self.promise
 
     def complete(self, problem: Problem, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all options with their values, or refuse an unknown or wrong one."""

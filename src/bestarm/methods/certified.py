@@ -1,4 +1,4 @@
-"""The certified method: survives any adversary, and says when no winner can be named."""
+"""The certified method: names a winner when the evidence against every other arm is enough, whatever was replaced."""
 
 from __future__ import annotations
 
@@ -6,69 +6,138 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from bestarm.checks import checked
-from bestarm.kernels.rule import CERTIFIED, TRIMMED, Rule, new_rule
+from bestarm.errors import InputError
+from bestarm.kernels.evidence import BOUNDED, CLEAN, LATTICE, evidence_dtype
+from bestarm.kernels.rule import CERTIFIED, MEAN, Rule, new_rule
 from bestarm.methods._base import Method, Option, choice
+from bestarm.methods.bets import COUNTED, bounded_tables, clean_tables, lattice_tables
 from bestarm.problem import Problem
 
+# Each kind of contamination in plain words: what is assumed of the rewards that were replaced.
+CONTAMINATIONS: dict[str, str] = {
+    "prescient": (
+        "each reward is replaced with probability at most epsilon, by a coin that sees neither the reward nor the "
+        "future; the value put in its place may depend on everything"
+    ),
+    "malicious": (
+        "each reward is replaced with probability at most epsilon given all that came before, by a coin that may see "
+        "the reward itself"
+    ),
+    "share-of-arm": "at most a share epsilon of the rewards of every single arm was replaced, chosen in any way",
+    "share-of-all": "at most a share epsilon of all rewards was replaced, chosen in any way, all of them on one arm even",
+    "sources": "at most a share epsilon of the sources (raters, devices, ...) is dishonest, in any way",
+}
+
+CONTAMINATION = Option(
+    "contamination",
+    "prescient",
+    f"what is assumed of replaced rewards: {', '.join(CONTAMINATIONS)}",
+    choice("contamination", *CONTAMINATIONS),
+)
 RESOLUTION = Option(
     "resolution",
-    lambda problem: 0.05 * problem.sigma,
-    "statistical half-width below which arms that are not apart are called indistinguishable; default 0.05 sigma",
+    lambda problem: 0.05 * problem.sigma if problem.epsilon > 0.0 else None,
+    "stop without a winner when a clean lead of this size would have been found; "
+    "default 0.05 sigma, and none if epsilon = 0",
     lambda value: checked(resolution=value)[0],
 )
-ADVERSARY_POWER = Option(
-    "adversary_power",
-    "prescient",
-    '"prescient": contaminated values may depend on everything; "malicious": which rewards are hit may, too',
-    choice("adversary_power", "prescient", "malicious"),
+GOOD_ENOUGH = Option(
+    "good_enough",
+    None,
+    "stop as soon as an arm is proved to be at most this much worse than the best; default: name the best",
+    lambda value: checked(good_enough=value)[0],
+)
+SHARE_FROM = Option(
+    "share_from",
+    lambda problem: 1.0 / problem.epsilon if problem.epsilon > 0.0 else 1.0,
+    "rewards of each arm from which on a share (of-arm, of-all) is assumed to hold; default 1 / epsilon",
+    lambda value: checked(share_from=value)[0],
 )
 
-# How the error probability of an arm, delta / K, is spent: on the count of contaminated rewards, on the mean of the
-# clean ones, on their reach. Measured on means 2.5 1.5 1.0 0.6 at epsilon 0.05 and 0.1; flat around these shares.
-_SHARES = (0.3, 0.65, 0.05)
-_MIXING = 50.0  # the normal mixture is tightest at a few times as many rewards
-_PRIOR = 50.0  # weight, in rewards, of the Beta mixture's guess that the rate is epsilon
+
+def _paired(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InputError("paired", "be True or False", value, "True if the arms of a source are fixed beforehand")
+    return value
 
 
-def certified_rule(problem: Problem, options: Mapping[str, Any], *, endless: bool = False) -> Rule:
-    """Return the settings of the kernel."""
-    epsilon, bounded = problem.epsilon, problem.bounds is not None
-    count, mean, reach = _SHARES
-    if epsilon == 0.0:
-        count, mean, reach = 0.0, 1.0, 0.0
-    elif bounded:
-        mean, reach = mean + reach, 0.0
-    share = problem.delta / problem.size
-    prior = max(1.0, _PRIOR * epsilon)
-    low, high = problem.bounds or (0.0, 0.0)
+PAIRED = Option(
+    "paired",
+    False,
+    "sources only: compare two arms by the difference of a source's rewards; "
+    "the arms of a source must be fixed before its first reward",
+    _paired,
+)
+
+KEPT = 1024  # rewards of an arm that a simulation keeps, for cells of the lattice that are asked for later
+
+
+def certified_rule(
+    problem: Problem, options: Mapping[str, Any], *, surely: float | None = None, endless: bool = False
+) -> Rule:
+    """Return the settings of the kernel.
+
+    With `surely` a number, so many replaced rewards on every arm (of all arms together where the contamination is
+    counted so) take the place of epsilon.
+    """
+    epsilon, contamination = problem.epsilon, options["contamination"]
+    counted = contamination in COUNTED or surely is not None
+    together = contamination in ("share-of-all", "sources")
+    enough = math.log((problem.size - 1) / problem.delta)
+    low, high = problem.bounds or (0.0, problem.sigma)
+    if problem.bounds is not None:
+        kind, tables = BOUNDED, bounded_tables("share-of-arm" if counted else contamination, epsilon)
+        same, product, alone = 0.85, 0.1, 0.025
+    elif epsilon > 0.0:
+        kind, tables = LATTICE, lattice_tables("share-of-arm" if counted else contamination, epsilon)
+        same, product, alone = 0.6, 0.3, 0.05
+    else:
+        kind, tables = CLEAN, clean_tables()
+        same, product, alone = 1.0, 0.0, 0.0
+    resolution = options["resolution"]
+    rounds = 4.0 * enough * (problem.sigma / resolution) ** 2 if resolution else 0.0
     return new_rule(
+        evidence_dtype,
         family=CERTIFIED,
-        estimator=TRIMMED,
-        scale=problem.sigma,
-        delta=problem.delta,
+        estimator=MEAN,
+        kind=kind,
+        origin=low if kind == BOUNDED else 0.0,
+        scale=high - low,
         epsilon=epsilon,
-        count_limit=-math.log(share * count) if count else math.inf,
-        prior=prior,
-        prior_rest=prior * (1.0 - epsilon) / epsilon if epsilon else 1.0,
-        mixing=_MIXING,
-        mean_log=-2.0 * math.log(share * mean),
-        reach_log=math.log(math.pi**2 / (3.0 * share * reach)) if reach else 0.0,
-        resolution=options["resolution"],
-        malicious=options["adversary_power"] == "malicious",
-        bounded=bounded,
-        low=low,
-        high=high,
+        share=epsilon if counted and surely is None else 0.0,
+        settled=options["share_from"],
+        surely=surely or 0.0,
+        together=together,
+        log_threshold=enough,
+        log_shown=math.log(2.0 * problem.size / problem.delta),
+        log_alarm=math.log(problem.size / problem.delta),
+        same=same,
+        log_same=math.log(same),
+        log_weight=np.log(tables["weight"]),
+        product=product,
+        alone=alone,
+        last_round=int(min(math.ceil(rounds), 2**60)),
+        good_enough=(options["good_enough"] or 0.0) / (high - low),
+        kept=KEPT,
         endless=endless,
+        **tables,
     )
+
+
+def promise(options: Mapping[str, Any]) -> str:
+    """Return what the error probability rests on, in plain words."""
+    return CONTAMINATIONS[options["contamination"]]
 
 
 METHOD = Method(
     name="certified",
-    summary="intervals that no adversary breaks; stops with a winner or with the arms that cannot be told apart",
-    source="this package, docs/explanation/certified.md; bounds of Horowitz and Manski (1995)",
-    promise="any adversary of the stated power",
-    options=(RESOLUTION, ADVERSARY_POWER),
+    summary="drops an arm when the evidence of a pair proves it worse; names the last one, or says why it can't",
+    source="this package, docs/explanation/certified.md",
+    promise=promise,
+    options=(CONTAMINATION, RESOLUTION, GOOD_ENOUGH, SHARE_FROM, PAIRED),
     rule=certified_rule,
     certifies=True,
 )

@@ -1,0 +1,495 @@
+"""Evidence on sub-Gaussian rewards: bets around the cells of a lattice of means (section 5 of certified.md).
+
+In units of sigma, y = x - c_j for the cell c_j = j w, and
+
+    h(y) = min(C, constant + slope y + size exp(rate y))
+
+where the exponential is either a guard (rate < 0: a reward far out on the wrong side is more likely replaced than
+clean) or the bet itself (rate > 0, slope 0). *Down* is *up* for mirrored rewards and cells. The bets of cell j serve the
+means m with |m - c_j| <= w/2, in sub-cells of w/64.
+
+A cell is summed when it is asked for (`fold`): from the rewards that the arm keeps, starting where it last stopped.
+*Flat* bets h(max(y, y*)), y* being where h is least, hold for all means on the far side of their cell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.kernels.compile import fast_kernel, inlined_kernel, kernel
+from bestarm.kernels.evidence import BETS, CELLS, GROUPS, HALF, SUBCELLS, Desk, log_pair, reaches
+from bestarm.kernels.samples import Pool, Record
+from bestarm.kernels.selection import select_last
+
+UP, DOWN, FLAT_UP, FLAT_DOWN = 0, 1, 2, 3
+SIDES = 4
+LANES = 12  # most bets of a family here
+BLOCK = 128  # rewards whose h are multiplied before the logarithm is taken: l^128 and C^128 are far from overflow
+LOST = -1
+FAR = 44.0  # every h is constant beyond 40 sigma from its cell
+MOST_LOCATED = 127  # rewards of which an arm's location is the median
+
+lattice_dtype = np.dtype(
+    [
+        ("base", "i8"),  # the cell in the middle of those kept
+        ("based", "i8"),
+        ("location", "f8"),
+        ("start", "i8"),  # the first reward that is still there
+        ("sheeted", "i8"),  # rewards whose exponentials have been computed
+        ("through", "i8", (SIDES, CELLS)),  # rewards summed
+        ("sums", "f8", (SIDES, CELLS, LANES)),
+    ]
+)
+
+# The desk: rewards and their exponentials, then log evidence of the bets.
+_X = 0
+_EXPONENTIALS = BLOCK
+UPS = BLOCK * (1 + GROUPS)
+DOWNS = UPS + BETS
+GROWTH = DOWNS + BETS
+RUN_UP = GROWTH + 2 * BETS
+RUN_DOWN = RUN_UP + BETS  # for each cell of an arm
+MOMENTS = RUN_DOWN + (CELLS + 2) * BETS
+DESK = MOMENTS + 4 * BETS + 16
+
+Lattice = NDArray[np.void]
+
+
+# -------------------------------------------------------------------------------------------------------- one arm
+
+
+@fast_kernel
+def _product(desk: Desk, number: int, exponentials: int, most: float, constant: float, slope: float, size: float) -> float:
+    """Return the product of h over a block of rewards."""
+    product = 1.0
+    for place in range(number):
+        product *= min(most, constant + slope * desk[place] + size * desk[exponentials + place])
+    return product
+
+
+@fast_kernel
+def _flat_product(
+    desk: Desk,
+    number: int,
+    exponentials: int,
+    most: float,
+    constant: float,
+    slope: float,
+    size: float,
+    turn: float,
+    least: float,
+) -> float:
+    """Return the product of h over a block of rewards, with its least value for those below the turn."""
+    product = 1.0
+    for place in range(number):
+        h = min(most, constant + slope * desk[place] + size * desk[exponentials + place])
+        product *= least if desk[place] < turn else h
+    return product
+
+
+@kernel
+def _fold_block(row: Record, rule: Record, desk: Desk, side: int, slot: int, number: int) -> None:
+    """Add the logarithms of h over the block of rewards on the desk to the sums of a cell."""
+    cell = slot if side == UP or side == FLAT_UP else CELLS - slot  # mirrored: the middle cell is HALF either way
+    first = 0
+    for group in range(GROUPS):
+        exponentials = _EXPONENTIALS + BLOCK * group
+        for bet in range(first, rule.group_end[group]):
+            if side < FLAT_UP:
+                product = _product(
+                    desk,
+                    number,
+                    exponentials,
+                    rule.most[bet],
+                    rule.constant[cell, bet],
+                    rule.slope[bet],
+                    rule.size[cell, bet],
+                )
+            else:
+                product = _flat_product(
+                    desk,
+                    number,
+                    exponentials,
+                    rule.most[bet],
+                    rule.constant[cell, bet],
+                    rule.slope[bet],
+                    rule.size[cell, bet],
+                    rule.lowest[bet] + (cell - HALF) * rule.spacing,
+                    rule.least[bet],
+                )
+            row.sums[side, slot, bet] += np.log(product)
+        first = max(first, rule.group_end[group])
+
+
+@inlined_kernel
+def block_from(room: int, begin: int, n: int) -> int:
+    """Return how many rewards to take in one block: not around the end of the ring."""
+    return min(BLOCK, n - begin, room - (begin & (room - 1)))
+
+
+@kernel
+def _fill_sheet(row: Record, rule: Record, pool: Pool, stride: int, room: int, index: int, n: int) -> None:
+    """Compute the exponentials of an arm's rewards up to the n-th: once each, for all cells."""
+    middle = row.base * rule.spacing
+    for reward in range(max(row.sheeted, row.start), n):
+        place = index * room + (reward & (room - 1))
+        x = min(max(pool[place] - middle, -FAR), FAR)
+        for group in range(GROUPS):
+            if rule.group_end[group] > 0:
+                pool[place + (group + 1) * stride] = np.exp(rule.group_rate[group] * x)
+    row.sheeted = max(row.sheeted, n)
+
+
+@kernel
+def lay_out(
+    row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, sign: float, begin: int, number: int
+) -> None:
+    """Lay a block of an arm's rewards on the desk, as distances from its middle cell, with their exponentials."""
+    stride = pool.size // (1 + GROUPS)
+    _fill_sheet(row, rule, pool, stride, room, index, begin + number)
+    middle = row.base * rule.spacing
+    start = index * room + (begin & (room - 1))
+    for place in range(number):
+        desk[_X + place] = sign * min(max(pool[start + place] - middle, -FAR), FAR)
+    for group in range(GROUPS):
+        if rule.group_end[group] > 0:
+            values, exponentials = start + (group + 1) * stride, _EXPONENTIALS + BLOCK * group
+            for place in range(number):
+                desk[exponentials + place] = pool[values + place] if sign > 0.0 else 1.0 / pool[values + place]
+
+
+@kernel
+def fold(
+    row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, side: int, first: int, last: int, n: int
+) -> bool:
+    """Sum the cells first, ..., last of an arm up to its n-th reward; False if one of them is out of reach."""
+    if first < 0 or last >= CELLS:
+        return False
+    begin = n
+    for slot in range(first, last + 1):
+        if row.through[side, slot] < min(row.start, n):  # LOST too
+            return False
+        begin = min(begin, row.through[side, slot])
+    sign = 1.0 if side == UP or side == FLAT_UP else -1.0
+    while begin < n:
+        number = block_from(room, begin, n)
+        for slot in range(first, last + 1):
+            if row.through[side, slot] > begin:
+                number = min(number, row.through[side, slot] - begin)
+        lay_out(row, rule, pool, room, index, desk, sign, begin, number)
+        for slot in range(first, last + 1):
+            if row.through[side, slot] == begin:
+                if begin == 0:
+                    for bet in range(LANES):
+                        row.sums[side, slot, bet] = 0.0
+                _fold_block(row, rule, desk, side, slot, number)
+                row.through[side, slot] += number
+        begin += number
+    return True
+
+
+@kernel
+def write_moments(
+    row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, side: int, slot: int, n: int, place: int
+) -> int:
+    """Write the sums of h and of h^2 over the rewards kept, of all bets of a cell, to the desk; return how many."""
+    for bet in range(2 * BETS):
+        desk[place + bet] = 0.0
+    cell = slot if side == UP else CELLS - slot
+    begin = row.start
+    while begin < n:
+        number = block_from(room, begin, n)
+        lay_out(row, rule, pool, room, index, desk, 1.0 if side == UP else -1.0, begin, number)
+        first = 0
+        for group in range(GROUPS):
+            exponentials = _EXPONENTIALS + BLOCK * group
+            for bet in range(first, rule.group_end[group]):
+                for x in range(number):
+                    h = rule.constant[cell, bet] + rule.slope[bet] * desk[_X + x]
+                    h = min(rule.most[bet], h + rule.size[cell, bet] * desk[exponentials + x])
+                    desk[place + bet] += h
+                    desk[place + BETS + bet] += h * h
+            first = max(first, rule.group_end[group])
+        begin += number
+    return n - row.start
+
+
+@kernel
+def forget_cells(row: Record) -> None:
+    """Make an arm's cells those of no reward."""
+    for side in range(SIDES):
+        for slot in range(CELLS):
+            row.through[side, slot] = 0
+
+
+@kernel
+def locate(row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, n: int) -> None:
+    """Renew the location of an arm, the median of its last rewards, and move its cells if it has left their middle."""
+    number = min(n - row.start, MOST_LOCATED)
+    if number < 1:
+        return
+    for place in range(number):
+        desk[place] = pool[index * room + ((n - number + place) & (room - 1))]
+    select_last(desk, 0, number, number - (number >> 1), 1.0)
+    low = desk[number >> 1]
+    for place in range(number >> 1, number):
+        low = min(low, desk[place])
+    row.location = low
+    cell = int(np.floor(row.location / rule.spacing + 0.5))
+    if row.start == 0 and (row.based == 0 or abs(cell - row.base) > HALF // 2):
+        row.base = cell
+        row.based = 1
+        row.sheeted = 0
+        forget_cells(row)
+
+
+@inlined_kernel
+def _read(
+    row: Record, rule: Record, desk: Desk, place: int, side: int, slot: int, point: int, n: int, count: float
+) -> None:
+    """Write the log evidence of the bets of a cell to the desk: sums less prices (sections 3 and 5)."""
+    for bet in range(rule.bets):
+        desk[place + bet] = row.sums[side, slot, bet] - n * rule.price[bet, point] - count * rule.odds[bet]
+
+
+# ----------------------------------------------------------------------------------------------------------- a pair
+
+
+@inlined_kernel
+def cell_of(point: int) -> int:
+    """Return the cell of a sub-cell: sub-cell p spans (p / 64 - 1/2) w to ((p + 1) / 64 - 1/2) w."""
+    return point >> 6
+
+
+@inlined_kernel
+def subcell_at(rule: Record, mean: float) -> int:
+    """Return the sub-cell of a mean."""
+    return int(np.floor((mean / rule.spacing + 0.5) * SUBCELLS))
+
+
+@kernel
+def pair_at(
+    one: Record,
+    two: Record,
+    rule: Record,
+    pool: Pool,
+    room: int,
+    b: int,
+    a: int,
+    desk: Desk,
+    point: int,
+    n: int,
+    own: float,
+    shared: float,
+    enough: float,
+) -> float:
+    """Return log W of the pair at one sub-cell, by the cell's own sums: at least the infimum over all means.
+
+    -infinity if it is certain to be below `enough`, nan if the cell is out of reach. The log evidence of the bets stays
+    on the desk.
+    """
+    up, down = cell_of(point) - one.base + HALF, cell_of(point) - two.base + HALF
+    if not fold(one, rule, pool, room, b, desk, UP, up, up, n):
+        return np.nan
+    if not fold(two, rule, pool, room, a, desk, DOWN, down, down, n):
+        return np.nan
+    part = point & (SUBCELLS - 1)
+    _read(one, rule, desk, UPS, UP, up, part + 1, n, own)
+    _read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - part, n, own)
+    return log_pair(rule, desk, UPS, DOWNS, shared, enough)
+
+
+@kernel
+def write_growth(rule: Record, desk: Desk, point: int) -> None:
+    """Write to the desk what the bets of both arms can gain in a round at a sub-cell."""
+    part = point & (SUBCELLS - 1)
+    for bet in range(rule.bets):
+        desk[GROWTH + bet] = rule.log_most[bet] - rule.price[bet, part + 1]
+        desk[GROWTH + BETS + bet] = rule.log_most[bet] - rule.price[bet, SUBCELLS - part]
+
+
+@kernel
+def edge(
+    row: Record,
+    rule: Record,
+    pool: Pool,
+    room: int,
+    index: int,
+    desk: Desk,
+    up: bool,
+    begin: int,
+    n: int,
+    count: float,
+    enough: float,
+) -> int:
+    """Return the cell, from `begin` outwards, beyond which an arm's evidence alone is enough (section 5).
+
+    Outwards is downwards for the arm that is said to be better. The flat bets of a cell, at the price of its outer end,
+    speak for all means beyond it; their log evidence is left on the desk. LOST if there is no such cell.
+    """
+    side, flat, step = (UP, FLAT_UP, -1) if up else (DOWN, FLAT_DOWN, 1)
+    place = UPS if up else DOWNS
+    slot = min(max(begin, 0), CELLS - 1)
+    while 0 <= slot < CELLS:
+        if not fold(row, rule, pool, room, index, desk, side, slot, slot, n):
+            return LOST
+        _read(row, rule, desk, place, side, slot, 0, n, count)
+        if reaches(rule, desk, place, enough):  # flat evidence is less: most cells need not be asked for it
+            if not fold(row, rule, pool, room, index, desk, flat, slot, slot, n):
+                return LOST
+            _read(row, rule, desk, place, flat, slot, 0, n, count)
+            if reaches(rule, desk, place, enough):
+                return slot
+        slot += step
+    return LOST
+
+
+@inlined_kernel
+def _is_enough(
+    one: Record,
+    two: Record,
+    rule: Record,
+    desk: Desk,
+    left: int,
+    right: int,
+    shift: int,
+    n: int,
+    own: float,
+    shared: float,
+    enough: float,
+) -> bool:
+    """Tell whether W is enough on the sub-cells left, ..., right - 1, which lie in one cell of either arm.
+
+    Up-evidence at their right end and down-evidence at their left, and the least of all cells on the way there.
+    """
+    up = cell_of(left) - one.base + HALF
+    down = cell_of(left + shift) - two.base + HALF
+    up_point = right - (cell_of(left) << 6)
+    down_point = SUBCELLS - (left + shift - (cell_of(left + shift) << 6))
+    for bet in range(rule.bets):
+        cost = own * rule.odds[bet]
+        raw = one.sums[UP, up, bet] - n * rule.price[bet, up_point] - cost
+        desk[UPS + bet] = min(raw, desk[RUN_UP + bet])
+        raw = two.sums[DOWN, down, bet] - n * rule.price[bet, down_point] - cost
+        desk[DOWNS + bet] = min(raw, desk[RUN_DOWN + (down + 1) * BETS + bet])
+    return log_pair(rule, desk, UPS, DOWNS, shared, enough) >= enough
+
+
+@kernel
+def _run_on(one: Record, rule: Record, desk: Desk, slot: int, n: int, own: float) -> None:
+    """Take a cell that lies below into the least up-evidence so far: at its right end."""
+    for bet in range(rule.bets):
+        raw = one.sums[UP, slot, bet] - n * rule.price[bet, SUBCELLS] - own * rule.odds[bet]
+        desk[RUN_UP + bet] = min(desk[RUN_UP + bet], raw)
+
+
+@kernel
+def is_proved(
+    one: Record,
+    two: Record,
+    rule: Record,
+    pool: Pool,
+    room: int,
+    b: int,
+    a: int,
+    desk: Desk,
+    point: int,
+    shift: int,
+    n: int,
+    own: float,
+    shared: float,
+    enough: float,
+) -> tuple[bool, int]:
+    """Tell whether W >= exp(enough) for the pair at every mean, and where to look first next time if not.
+
+    The infimum is taken over pairs of means: m for arm b, and m plus `shift` sub-cells for arm a (section 6: a negative
+    shift asks for a lead of so much, a positive one tolerates it). `point` is where to begin.
+    """
+    alone = enough - np.log(rule.alone)
+    low = edge(one, rule, pool, room, b, desk, True, cell_of(point) - one.base + HALF, n, own + shared, alone)
+    if low == LOST:
+        return False, point
+    for bet in range(rule.bets):
+        desk[RUN_UP + bet] = desk[UPS + bet] + shared * rule.odds[bet]
+    high = edge(
+        two, rule, pool, room, a, desk, False, cell_of(point + shift) - two.base + HALF, n, own + shared, alone
+    )
+    if high == LOST:
+        return False, point
+    begin = (low - HALF + one.base) << 6
+    end = ((high - HALF + two.base + 1) << 6) - shift
+    if begin >= end:
+        return True, point
+    first_down = cell_of(begin + shift) - two.base + HALF
+    last_up = cell_of(end - 1) - one.base + HALF
+    if not fold(one, rule, pool, room, b, desk, UP, low, last_up, n):
+        return False, point
+    if not fold(two, rule, pool, room, a, desk, DOWN, first_down, high, n):
+        return False, point
+    for bet in range(rule.bets):
+        desk[RUN_DOWN + (high + 1) * BETS + bet] = desk[DOWNS + bet] + shared * rule.odds[bet]
+    for slot in range(high, first_down, -1):
+        for bet in range(rule.bets):
+            raw = two.sums[DOWN, slot, bet] - n * rule.price[bet, SUBCELLS] - own * rule.odds[bet]
+            desk[RUN_DOWN + slot * BETS + bet] = min(raw, desk[RUN_DOWN + (slot + 1) * BETS + bet])
+    cell = cell_of(begin)
+    left = begin
+    length = SUBCELLS
+    while left < end:
+        if cell_of(left) > cell:
+            _run_on(one, rule, desk, cell - one.base + HALF, n, own)
+            cell = cell_of(left)
+        # The longest block, up to `length`, that ends with a cell of neither arm and not after the end.
+        fits = min(length, SUBCELLS - (left & (SUBCELLS - 1)), SUBCELLS - ((left + shift) & (SUBCELLS - 1)), end - left)
+        if _is_enough(one, two, rule, desk, left, left + fits, shift, n, own, shared, enough):
+            left += fits
+            length = min(2 * length, SUBCELLS)
+        elif fits > 1:
+            length = (fits + 1) >> 1
+        else:
+            return False, _descend(one, two, rule, desk, left, begin, end, shift, n, own, shared)
+    return True, point
+
+
+@kernel
+def _descend(
+    one: Record,
+    two: Record,
+    rule: Record,
+    desk: Desk,
+    left: int,
+    begin: int,
+    end: int,
+    shift: int,
+    n: int,
+    own: float,
+    shared: float,
+) -> int:
+    """Return a sub-cell where W is about least, from one on where it is not enough: where to look first next time."""
+    point = left
+    value = _weigh_raw(one, two, rule, desk, point, shift, n, own, shared)
+    step = SUBCELLS >> 1
+    while step > 0:
+        moved = False
+        for other in (point - step, point + step):
+            if begin <= other < end:
+                found = _weigh_raw(one, two, rule, desk, other, shift, n, own, shared)
+                if found < value:
+                    point, value, moved = other, found, True
+                    break
+        if not moved:
+            step >>= 1
+    return point
+
+
+@kernel
+def _weigh_raw(
+    one: Record, two: Record, rule: Record, desk: Desk, point: int, shift: int, n: int, own: float, shared: float
+) -> float:
+    """Return log W at a sub-cell by the sums of its own cells."""
+    up = cell_of(point) - one.base + HALF
+    down = cell_of(point + shift) - two.base + HALF
+    _read(one, rule, desk, UPS, UP, up, (point & (SUBCELLS - 1)) + 1, n, own)
+    _read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - ((point + shift) & (SUBCELLS - 1)), n, own)
+    return log_pair(rule, desk, UPS, DOWNS, shared, -np.inf)

@@ -1,0 +1,293 @@
+"""What is read off the evidence besides the decision: intervals, alarms, the lead over another arm, its evidence.
+
+Section numbers are those of docs/explanation/certified.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.kernels import bounded as bounds
+from bestarm.kernels import clean, lattice
+from bestarm.kernels.bounded import Tallies
+from bestarm.kernels.clean import Sums
+from bestarm.kernels.compile import entry_kernel, kernel
+from bestarm.kernels.evidence import BETS, Desk, log_mixture, log_sum, replaced
+from bestarm.kernels.lattice import CELLS, HALF, LOST, SUBCELLS, Lattice
+from bestarm.kernels.rule import Rule
+from bestarm.kernels.samples import Pool, Record
+from bestarm.kernels.state import State
+
+_HALVINGS = 50
+
+
+# -------------------------------------------------------------------------------------------------- intervals, alarms
+
+
+@kernel
+def _run_mixture(row: Record, rule: Record, desk: Desk, side: int, slot: int, point: int, n: int, count: float) -> float:
+    """Return the log evidence of an arm alone: the least of the cells passed and the sums of its own cell."""
+    for bet in range(rule.bets):
+        raw = row.sums[side, slot, bet] - n * rule.price[bet, point] - count * rule.odds[bet]
+        desk[lattice.UPS + bet] = min(raw, desk[lattice.RUN_UP + bet])
+    return log_mixture(rule, desk, lattice.UPS)
+
+
+@kernel
+def _lattice_end(
+    row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, up: bool, n: int, count: float
+) -> float:
+    """Return the lower (up) or upper end of the interval of an arm, in the units of the bets (section 9)."""
+    side, step = (lattice.UP, 1) if up else (lattice.DOWN, -1)
+    begin = int(np.floor(row.location / rule.spacing + 0.5)) - row.base + HALF
+    slot = lattice.edge(row, rule, pool, room, index, desk, up, begin, n, count, rule.log_shown)
+    if slot == LOST:
+        return -np.inf if up else np.inf
+    place = lattice.UPS if up else lattice.DOWNS
+    for bet in range(rule.bets):
+        desk[lattice.RUN_UP + bet] = desk[place + bet]
+    end = (slot - HALF + row.base) * rule.spacing - step * 0.5 * rule.spacing
+    while 0 <= slot < CELLS and lattice.fold(row, rule, pool, room, index, desk, side, slot, slot, n):
+        near = (slot - HALF + row.base) * rule.spacing - step * 0.5 * rule.spacing
+        for point in range(1, SUBCELLS + 1):
+            if _run_mixture(row, rule, desk, side, slot, point, n, count) < rule.log_shown:
+                return end
+            end = near + step * point * rule.spacing / SUBCELLS
+        for bet in range(rule.bets):
+            desk[lattice.RUN_UP + bet] = desk[lattice.UPS + bet]
+        slot += step
+    return end
+
+
+@kernel
+def _bounded_end(row: Record, rule: Record, desk: Desk, up: bool, n: int, count: float) -> float:
+    """Return the same for an arm with bounds: its log evidence falls (up) or rises with the mean."""
+    side, place = (bounds.UP, bounds.UPS) if up else (bounds.DOWN, bounds.DOWNS)
+    inside, outside = (0.0, 1.0) if up else (1.0, 0.0)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (inside + outside)
+        bounds.read(row, rule, desk, side, middle, n, count)
+        if log_mixture(rule, desk, place) >= rule.log_shown:
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+@kernel
+def _clean_end(sums: Sums, rule: Record, index: int, sign: float) -> float:
+    """Return the same without contamination, where it is at most 40 sigma from the mean."""
+    centre = sums[index, 1] / sums[index, 0]
+    inside, outside = 40.0, 0.0
+    if clean.log_one_sided(sums, rule, index, centre - sign * inside, sign) < rule.log_shown:
+        return -sign * np.inf
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (inside + outside)
+        if clean.log_one_sided(sums, rule, index, centre - sign * middle, sign) >= rule.log_shown:
+            inside = middle
+        else:
+            outside = middle
+    return centre - sign * inside
+
+
+@kernel
+def interval(
+    arms: NDArray[np.void],
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+    index: int,
+) -> tuple[float, float, float]:
+    """Return an estimate of an arm's mean and the ends of its interval, from the rewards of completed rounds.
+
+    The estimate is the middle of the interval, or, where that is infinite, the arm's location.
+    """
+    n = min(arms[index].told, control.rounds)
+    if n == 0:
+        return np.nan, -np.inf, np.inf
+    count = replaced(rule, arms.size, n, control.t)
+    lower, upper, location = -np.inf, np.inf, np.nan
+    if rows is not None:
+        row = rows[index]
+        if row.based == 0:
+            lattice.locate(row, rule, pool, control.room, index, desk, n)
+        lower = _lattice_end(row, rule, pool, control.room, index, desk, True, n, count)
+        upper = _lattice_end(row, rule, pool, control.room, index, desk, False, n, count)
+        location = row.location
+    if tallies is not None:
+        bounds.fold(tallies[index], rule, pool, control.room, index, desk, n)
+        lower = _bounded_end(tallies[index], rule, desk, True, n, count)
+        upper = _bounded_end(tallies[index], rule, desk, False, n, count)
+        location = tallies[index].total / n
+    if sums is not None:
+        clean.fold(sums, pool, control.room, index, n)
+        lower, upper = _clean_end(sums, rule, index, 1.0), _clean_end(sums, rule, index, -1.0)
+        location = sums[index, 1] / n
+    estimate = 0.5 * (lower + upper) if upper - lower < np.inf and lower <= upper else location
+    return rule.origin + rule.scale * estimate, rule.origin + rule.scale * lower, rule.origin + rule.scale * upper
+
+
+@kernel
+def _fits_no_mean(
+    row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, n: int, count: float
+) -> bool:
+    """Tell whether the evidence against every mean is enough for an alarm: the mean of up and down (section 8)."""
+    enough = rule.log_alarm + np.log(2.0)
+    begin = int(np.floor(row.location / rule.spacing + 0.5)) - row.base + HALF
+    low = lattice.edge(row, rule, pool, room, index, desk, True, begin, n, count, enough)
+    if low == LOST:
+        return False
+    high = lattice.edge(row, rule, pool, room, index, desk, False, begin, n, count, enough)
+    if high == LOST:
+        return False
+    for slot in range(low, high + 1):
+        if not lattice.fold(row, rule, pool, room, index, desk, lattice.UP, slot, slot, n):
+            return False
+        if not lattice.fold(row, rule, pool, room, index, desk, lattice.DOWN, slot, slot, n):
+            return False
+        for part in range(SUBCELLS):
+            for bet in range(rule.bets):
+                cost = count * rule.odds[bet]
+                up, down = row.sums[lattice.UP, slot, bet], row.sums[lattice.DOWN, slot, bet]
+                desk[lattice.UPS + bet] = up - n * rule.price[bet, part + 1] - cost
+                desk[lattice.DOWNS + bet] = down - n * rule.price[bet, SUBCELLS - part] - cost
+            both = log_sum(log_mixture(rule, desk, lattice.UPS), log_mixture(rule, desk, lattice.DOWNS))
+            if both < enough:
+                return False
+    return True
+
+
+@kernel
+def _is_alarming(
+    arms: NDArray[np.void],
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    rows: Lattice | None,
+    sums: Sums | None,
+    index: int,
+) -> bool:
+    n = min(arms[index].told, control.rounds)
+    if n < 2:
+        return False
+    alarming = False
+    if rows is not None:
+        row = rows[index]
+        if row.based == 0:
+            lattice.locate(row, rule, pool, control.room, index, desk, n)
+        count = replaced(rule, arms.size, n, control.t)
+        alarming = _fits_no_mean(row, rule, pool, control.room, index, desk, n, count)
+    if sums is not None:
+        clean.fold(sums, pool, control.room, index, n)
+        alarming = clean.log_too_wide(sums, index) >= rule.log_alarm
+    return alarming
+
+
+@entry_kernel
+def find_alarms(state: State, rule: Rule, alarms: NDArray[np.int64]) -> None:
+    """Write for each arm whether no mean fits its rewards."""
+    for index in range(state.samples.arms.size):
+        alarms[index] = _is_alarming(
+            state.samples.arms,
+            state.control[0],
+            rule[0],
+            state.samples.pool,
+            state.desk,
+            state.lattice,
+            state.sums,
+            index,
+        )
+
+
+# ------------------------------------------------------------------------------------------------------------- a pair
+
+
+@kernel
+def _proves(
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+    lead: float,
+    told: int,
+    arms: int,
+    enough: float,
+) -> bool:
+    """Tell whether arm 0 leads arm 1 by more than `lead`, in the units of the bets, with so much log evidence."""
+    n = control.rounds
+    count = replaced(rule, arms, n, told)
+    own, shared = (0.0, count) if rule.together == 1 else (count, 0.0)
+    proved = False
+    if rows is not None:
+        one, two = rows[0], rows[1]
+        shift = -int(np.ceil(lead / rule.spacing * SUBCELLS - 1e-9))
+        point = lattice.subcell_at(rule, 0.5 * (one.location + two.location + lead))
+        proved, _ = lattice.is_proved(
+            one, two, rule, pool, control.room, 0, 1, desk, point, shift, n, own, shared, enough
+        )
+    if tallies is not None:
+        point = 0.5 * (tallies[0].total + tallies[1].total) / n
+        proved, _ = bounds.is_proved(tallies[0], tallies[1], rule, desk, point, lead, n, own, shared, enough)
+    if sums is not None:
+        proved = clean.log_evidence(sums, rule, 0, 1, lead, n, enough) >= enough
+    return proved
+
+
+@kernel
+def _prepare(
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+) -> None:
+    for index in range(2):
+        if rows is not None:
+            lattice.locate(rows[index], rule, pool, control.room, index, desk, control.rounds)
+        if tallies is not None:
+            bounds.fold(tallies[index], rule, pool, control.room, index, desk, control.rounds)
+        if sums is not None:
+            clean.fold(sums, pool, control.room, index, control.rounds)
+
+
+@entry_kernel
+def judge_pair(state: State, rule: Rule, told: int, arms: int, widest: float) -> tuple[float, float]:
+    """Return the log evidence that the first of two arms is better, and the largest lead that is proved, if any.
+
+    `state` is one of two arms that have completed as many rounds; `told` and `arms` are of the whole problem. A lead is
+    looked for between -widest and widest, in the units of the bets; -infinity if not even -widest is proved.
+    """
+    control, pool, desk = state.control[0], state.samples.pool, state.desk
+    rows, tallies, sums = state.lattice, state.tallies, state.sums
+    _prepare(control, rule[0], pool, desk, rows, tallies, sums)
+    low, high = 0.0, 1.0
+    while high < 1e6 and _proves(control, rule[0], pool, desk, rows, tallies, sums, 0.0, told, arms, high):
+        low, high = high, 2.0 * high
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        if _proves(control, rule[0], pool, desk, rows, tallies, sums, 0.0, told, arms, middle):
+            low = middle
+        else:
+            high = middle
+    enough = rule[0].log_threshold
+    lead, beyond = -widest, widest
+    if not _proves(control, rule[0], pool, desk, rows, tallies, sums, lead, told, arms, enough):
+        return low, -np.inf
+    for _ in range(40):
+        middle = 0.5 * (lead + beyond)
+        if _proves(control, rule[0], pool, desk, rows, tallies, sums, middle, told, arms, enough):
+            lead = middle
+        else:
+            beyond = middle
+    return low, lead

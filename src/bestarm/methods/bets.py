@@ -1,0 +1,225 @@
+"""The bets of the certified method: which functions h of a reward, with which weights, at which price.
+
+Section numbers are those of docs/explanation/certified.md. Families were chosen for growth against clean, gross, hidden,
+mirrored and cut-off rewards at gaps from 0.1 to 5 sigma and epsilon from 0.02 to 0.2, by their growth rates in closed
+form (no simulation, no particular instance). Anything in this file may change without harm to the promise, as long as
+h, its bound phi, C and l belong together: tests/test_bets.py checks that they do.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.kernels.evidence import CELLS, GROUPS, HALF, SUBCELLS
+
+SPACING = 0.25  # w, of the lattice, in units of sigma
+
+# How contamination is paid for (section 3): in the price of a reward, or by a count of replaced ones.
+PRESCIENT = "prescient"
+MALICIOUS = "malicious"
+COUNTED = ("share-of-arm", "share-of-all", "sources")
+
+
+@dataclass(frozen=True)
+class Bet:
+    """h(y) = min(most, constant + slope y + size exp(rate y - rate^2/2)) of a reward y sigmas above a cell."""
+
+    constant: float
+    slope: float
+    size: float
+    rate: float
+    most: float
+    weight: float = 1.0
+
+    def h(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return h at some rewards."""
+        with np.errstate(over="ignore"):
+            tail = self.size * np.exp(self.rate * y - self.rate**2 / 2.0)
+        return np.minimum(self.most, self.constant + self.slope * y + tail)
+
+    def phi(self, d: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the bound of E h for all 1-sub-Gaussian laws of mean d, at most C (section 5)."""
+        return np.minimum(self.most, self.constant + self.slope * d + self.size * np.exp(self.rate * d))
+
+    @property
+    def lowest(self) -> float:
+        """Where h is least; -infinity for a bet without a guard."""
+        if self.rate > 0.0:
+            return -math.inf
+        q = -self.rate
+        return -(math.log(self.slope / (self.size * q)) + q * q / 2.0) / q
+
+    @property
+    def least(self) -> float:
+        """The least value of h, l."""
+        return self.constant if self.rate > 0.0 else float(self.h(np.array([self.lowest]))[0])
+
+
+def guarded(slope: float, rate: float, size: float, clip: float, weight: float = 1.0) -> Bet:
+    """Return a linear bet with a guard, clipped at y = clip as far as its line goes."""
+    return Bet(1.0 - size, slope, size, -rate, 1.0 + slope * max(clip, 0.3), weight)
+
+
+def exponential(rate: float, constant: float, clip: float) -> Bet:
+    """Return an exponential bet, clipped at y = clip."""
+    unclipped = Bet(constant, 0.0, 1.0 - constant, rate, math.inf)
+    return Bet(constant, 0.0, 1.0 - constant, rate, float(unclipped.h(np.array([clip]))[0]))
+
+
+def weakest_guard(slope: float, rate: float, floor: float) -> float:
+    """Return the smallest guard (1e-9 at least) that keeps a linear bet above a floor."""
+    low, high = math.log(1e-9), math.log(0.5)
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        if guarded(slope, rate, math.exp(middle), 1.0).least >= floor:
+            high = middle
+        else:
+            low = middle
+    return math.exp(high)
+
+
+def lattice_family(contamination: str, epsilon: float) -> list[Bet]:
+    """Return the bets of a cell for a kind of contamination at a rate epsilon > 0.
+
+    Small gaps can be told from contamination only where epsilon is small: the ladder goes down to slopes of about
+    epsilon / 2, so it has a lower end only where contamination sets one, or after five more steps.
+    """
+    z = NormalDist().inv_cdf(1.0 - epsilon)
+    bets = []
+    if contamination == PRESCIENT:
+        bets += [guarded(a, 2.2, weakest_guard(a, 2.2, 0.15), z + 0.45) for a in (0.3, 0.1)]
+        bets += [guarded(a, 1.2, g * a, z + c) for a, g, c in ((0.5, 0.2, 0.2), (0.3, 0.4, 0.0), (0.12, 0.3, 0.1))]
+        smallest, ratio, share, rate = 0.12, 3.0, 0.3, 1.2
+        rest = [guarded(1.17, 0.5, 1.17, z), exponential(1.2, 0.05, z + 0.9)]
+    else:
+        bets += [guarded(a, 1.3, 0.27 * a, z) for a in (0.4, 0.12)]
+        bets += [guarded(a, 0.5, a, z) for a in (0.8, 0.35, 0.14, 0.055)]
+        smallest, ratio, share, rate = 0.055, 2.6, 1.0, 0.5
+        rest = [exponential(1.2, 0.3, z + 0.9)]
+    for step in range(1, 6):
+        slope = smallest / ratio**step
+        if slope >= epsilon / 2.0:
+            clip = z + (0.1 if contamination == PRESCIENT else 0.0)
+            bets.append(guarded(slope, rate, share * slope, clip, weight=0.5**step))
+    return bets + rest
+
+
+def lattice_tables(contamination: str, epsilon: float) -> dict[str, Any]:
+    """Return the settings of the kernel for sub-Gaussian rewards."""
+    bets = lattice_family(contamination, epsilon)
+    number = len(bets)
+    rates = list(dict.fromkeys(bet.rate for bet in bets))
+    assert len(rates) <= GROUPS and [bet.rate for bet in bets] == sorted((b.rate for b in bets), key=rates.index)
+    cells = SPACING * (np.arange(CELLS + 1) - HALF)
+    d = np.linspace(-SPACING / 2.0, SPACING / 2.0, SUBCELLS + 1)
+    weights = np.array([bet.weight for bet in bets])
+    tables: dict[str, Any] = {
+        "bets": number,
+        "core": number,
+        "spacing": SPACING,
+        "weight": weights / weights.sum(),
+        "most": np.array([bet.most for bet in bets]),
+        "log_most": np.array([math.log(bet.most) for bet in bets]),
+        "least": np.array([bet.least for bet in bets]),
+        "lowest": np.array([bet.lowest for bet in bets]),
+        "slope": np.array([bet.slope for bet in bets]),
+        "odds": np.array([math.log(bet.most / bet.least) for bet in bets]),
+        # With y = x - c: constant + slope y = (constant - slope c) + slope x, and likewise for the exponential.
+        "constant": np.array([[bet.constant - bet.slope * c for bet in bets] for c in cells]),
+        "size": np.array([[bet.size * math.exp(-bet.rate * c - bet.rate**2 / 2.0) for bet in bets] for c in cells]),
+        # phi rises with d; the running maximum makes sure of it, and errs to the safe side.
+        "price": np.array(
+            [np.log(price(np.maximum.accumulate(bet.phi(d)), bet, contamination, epsilon)) for bet in bets]
+        ),
+        "group_rate": np.array(rates),
+        "group_end": np.array([sum(bet.rate in rates[: group + 1] for bet in bets) for group in range(len(rates))]),
+    }
+    return tables
+
+
+def price(phi: Any, bet: Any, contamination: str, epsilon: float) -> Any:
+    """Return what a reward may multiply the evidence by, on average, whatever the adversary does (section 3)."""
+    if contamination == PRESCIENT:
+        return (1.0 - epsilon) * phi + epsilon * bet.most
+    if contamination == MALICIOUS:
+        return phi + epsilon * (bet.most - bet.least)
+    return phi
+
+
+# Rewards in [0, 1]: u = exp(r) - 1 for these r, and smaller ones without end.
+RUNGS = tuple(0.04 * 2.0**step for step in range(8))
+RUNG_WEIGHTS = (0.06, 0.1, 0.2, 0.24, 0.2, 0.1, 0.06, 0.04)
+CLIPS = ((1.0, 0.7), (0.8, 0.15), (0.7, 0.15))  # c and its weight: what contamination would love is clipped
+SMALL_SHARE = 0.03  # weight of all smaller bets together
+
+
+@dataclass(frozen=True)
+class BoundedBet:
+    """h(x) = 1 + u min(x, clip) of a reward in [0, 1]."""
+
+    u: float
+    clip: float
+    weight: float
+    least: float = 1.0
+
+    @property
+    def most(self) -> float:
+        """The largest value of h, C."""
+        return 1.0 + self.u * self.clip
+
+
+def bounded_family(epsilon: float) -> tuple[list[BoundedBet], int]:
+    """Return the bets on rewards in [0, 1], and how many of them are no small ones."""
+    clips = CLIPS if epsilon > 0.0 else ((1.0, 1.0),)
+    bets = [
+        BoundedBet(math.expm1(rung), clip, (1.0 - SMALL_SHARE) * share * weight)
+        for clip, share in clips
+        for rung, weight in zip(RUNGS, RUNG_WEIGHTS, strict=True)
+    ]
+    core = len(bets)
+    for step in range(6 if epsilon > 0.0 else 20):
+        bets.append(
+            BoundedBet(math.expm1(RUNGS[0] / 2.0 ** (step + 1)), 1.0, SMALL_SHARE / ((step + 1) * (step + 2)))
+        )
+    return bets, core
+
+
+def bounded_tables(contamination: str, epsilon: float) -> dict[str, Any]:
+    """Return the settings of the kernel for rewards with bounds."""
+    bets, core = bounded_family(epsilon)
+    # The price is fixed + rising min(m, c): what it is at phi = 1, and its increase from there to phi = 1 + u.
+    at_one = [price(1.0, bet, contamination, epsilon) for bet in bets]
+    at_top = [price(1.0 + bet.u, bet, contamination, epsilon) for bet in bets]
+    return {
+        "bets": len(bets),
+        "core": core,
+        "weight": np.array([bet.weight for bet in bets]),
+        "most": np.array([bet.most for bet in bets]),
+        "log_most": np.array([math.log(bet.most) for bet in bets]),
+        "odds": np.array([math.log(bet.most / bet.least) for bet in bets]),
+        "rate": np.array([bet.u for bet in bets]),
+        "clip": np.array([bet.clip for bet in bets]),
+        "fixed": np.array(at_one),
+        "rising": np.array(at_top) - np.array(at_one),
+    }
+
+
+# Clean sub-Gaussian rewards: k for gaps of .03 to 5 sigma, and smaller ones without end.
+CLEAN_RATES = tuple(0.02 * 2.2**step for step in range(7))
+CLEAN_SMALL_SHARE = 0.05
+
+
+def clean_tables() -> dict[str, Any]:
+    """Return the settings of the kernel for sub-Gaussian rewards without contamination."""
+    rates = list(CLEAN_RATES)
+    weights = [(1.0 - CLEAN_SMALL_SHARE) / len(rates)] * len(rates)
+    for step in range(20):
+        rates.append(CLEAN_RATES[0] / 2.2 ** (step + 1))
+        weights.append(CLEAN_SMALL_SHARE / ((step + 1) * (step + 2)))
+    return {"bets": len(rates), "core": len(rates), "rate": np.array(rates), "weight": np.array(weights)}
