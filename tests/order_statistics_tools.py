@@ -15,14 +15,8 @@ from numpy.typing import NDArray
 from bestarm.kernels import division, heaps, order_statistics, piles, readings, samples, selection, sums
 from bestarm.kernels.compile import entry_kernel
 from bestarm.kernels.division import divide
-from bestarm.kernels.order_statistics import (
-    MARGIN,
-    drop_outside,
-    has_room,
-    insert,
-    insert_raw,
-)
-from bestarm.kernels.readings import kept_mean, lower_tail_sum, order_statistic, upper_tail_sum
+from bestarm.kernels.order_statistics import MARGIN, has_room, insert, insert_raw
+from bestarm.kernels.readings import kept_mean, order_statistic
 from bestarm.kernels.samples import (
     DIVIDED,
     FEW,
@@ -40,9 +34,9 @@ Ints = NDArray[np.int64]
 
 # ---------------------------------------------------------------- compiled access
 
-# What `feed` reads: three sums, then MARGIN order statistics on either side of each cut.
-MEAN, LOWER, UPPER, AT_CUT_0, AT_CUT_1 = 0, 1, 2, 3, 3 + 2 * MARGIN
-READS = 3 + 4 * MARGIN
+# What `feed` reads: the trimmed mean, then MARGIN order statistics on either side of each cut.
+MEAN, AT_CUT_0, AT_CUT_1 = 0, 1, 1 + 2 * MARGIN
+READS = 1 + 4 * MARGIN
 
 
 @entry_kernel
@@ -64,10 +58,8 @@ def _feed(samples: Samples, index: int, values: Floats, cuts_0: Ints, cuts_1: In
         if arm.divided == RAW:
             divide(arm, pool, rank_0, rank_1)
         row = reads[step - unread]
-        row[LOWER] = lower_tail_sum(arm, pool)
         if rank_1 > 0:
             row[MEAN] = kept_mean(arm, pool, rank_0, rank_1)
-            row[UPPER] = upper_tail_sum(arm, pool)
         for place in range(2 * MARGIN):
             rank = rank_0 + place - MARGIN
             if 0 <= rank < arm.count:
@@ -93,11 +85,6 @@ def trimming_cuts(alpha: float, count: int, start: int = 0) -> tuple[Ints, Ints]
     return trimmed, sizes - trimmed
 
 
-@entry_kernel
-def _drop(samples: Samples, index: int, low: float, high: float) -> None:
-    drop_outside(samples.arms[index], samples.pool, low, high)
-
-
 class Compiled:
     """Arms of the compiled kernels, one insert at a time."""
 
@@ -108,15 +95,12 @@ class Compiled:
         """Return a copy of an arm's record."""
         return _plain_record(self.samples.arms[index])
 
-    def insert(self, value: float, rank_0: int, rank_1: int, index: int = 0, *, ask: bool = True) -> Floats:
-        """Insert a reward and return what `feed` reads, if asked to; if never asked, rewards are left raw."""
-        reads = np.full((int(ask), READS), np.nan)
+    def insert(self, value: float, rank_0: int, rank_1: int, index: int = 0) -> Floats:
+        """Insert a reward and return what `feed` reads."""
+        reads = np.full((1, READS), np.nan)
         ranks = np.array([rank_0]), np.array([rank_1])
         self.samples = feed(self.samples, index, np.array([value]), *ranks, reads)
         return reads.ravel()
-
-    def drop_outside(self, low: float, high: float, index: int = 0) -> None:
-        _drop(self.samples, index, low, high)
 
     def ask_for_room(self, index: int = 0) -> None:
         """Have the next insert count the room that is left, however many were said to be safe."""

@@ -27,9 +27,7 @@ from bestarm.kernels.samples import (
     BELOW_HIGH,
     BELOW_LOW,
     DIVIDED,
-    FEW,
     FIRST_RESERVE,
-    RAW,
     WAITING,
     WINDOW,
     Pool,
@@ -259,15 +257,3 @@ def divide(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
         resum(arm, pool, w)
     _learn(arm, pool)
     move_cuts(arm, pool, rank_0, rank_1)  # where few rewards are kept, the windows are short of their margins
-
-
-@kernel
-def place_cuts(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
-    """Cut at other ranks without inserting anything; raw rewards are divided."""
-    if arm.divided == FEW:
-        arm.cut[0] = rank_0
-        arm.cut[1] = rank_1
-    elif arm.divided == RAW:
-        divide(arm, pool, rank_0, rank_1)
-    else:
-        move_cuts(arm, pool, rank_0, rank_1)

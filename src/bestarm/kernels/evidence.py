@@ -20,7 +20,7 @@ LATTICE = 1  # lattice.py: sub-Gaussian rewards
 BOUNDED = 2  # bounded.py: rewards with bounds
 
 BETS = 32  # most bets of a family
-CELLS = 32  # cells of the lattice that are kept for an arm
+CELLS = 48  # cells of the lattice that are kept for an arm
 HALF = CELLS // 2
 SUBCELLS = 64  # of a cell
 GROUPS = 4  # rates of exponentials of a family on the lattice, at most

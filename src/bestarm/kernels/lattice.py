@@ -48,10 +48,8 @@ _EXPONENTIALS = BLOCK
 UPS = BLOCK * (1 + GROUPS)
 DOWNS = UPS + BETS
 GROWTH = DOWNS + BETS
-RUN_UP = GROWTH + 2 * BETS
-RUN_DOWN = RUN_UP + BETS  # for each cell of an arm
-MOMENTS = RUN_DOWN + (CELLS + 2) * BETS
-DESK = MOMENTS + 4 * BETS + 16
+MOMENTS = GROWTH + 2 * BETS
+DESK = MOMENTS + 4 * BETS
 
 Lattice = NDArray[np.void]
 
@@ -237,7 +235,7 @@ def locate(row: Record, rule: Record, pool: Pool, room: int, index: int, desk: D
         low = min(low, desk[place])
     row.location = low
     cell = int(np.floor(row.location / rule.spacing + 0.5))
-    if row.start == 0 and (row.based == 0 or abs(cell - row.base) > HALF // 2):
+    if row.start == 0 and (row.based == 0 or abs(cell - row.base) > 8):
         row.base = cell
         row.based = 1
         row.sheeted = 0
@@ -245,7 +243,7 @@ def locate(row: Record, rule: Record, pool: Pool, room: int, index: int, desk: D
 
 
 @inlined_kernel
-def _read(
+def read(
     row: Record, rule: Record, desk: Desk, place: int, side: int, slot: int, point: int, n: int, count: float
 ) -> None:
     """Write the log evidence of the bets of a cell to the desk: sums less prices (sections 3 and 5)."""
@@ -295,8 +293,8 @@ def pair_at(
     if not fold(two, rule, pool, room, a, desk, DOWN, down, down, n):
         return np.nan
     part = point & (SUBCELLS - 1)
-    _read(one, rule, desk, UPS, UP, up, part + 1, n, own)
-    _read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - part, n, own)
+    read(one, rule, desk, UPS, UP, up, part + 1, n, own)
+    read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - part, n, own)
     return log_pair(rule, desk, UPS, DOWNS, shared, enough)
 
 
@@ -325,8 +323,8 @@ def edge(
 ) -> int:
     """Return the cell, from `begin` outwards, beyond which an arm's evidence alone is enough (section 5).
 
-    Outwards is downwards for the arm that is said to be better. The flat bets of a cell, at the price of its outer end,
-    speak for all means beyond it; their log evidence is left on the desk. LOST if there is no such cell.
+    Outwards is downwards for the arm that is said to be better. The flat bets of a cell, at the price of its inner end,
+    are below all bets of the cells beyond it; their log evidence is left on the desk. LOST if there is no such cell.
     """
     side, flat, step = (UP, FLAT_UP, -1) if up else (DOWN, FLAT_DOWN, 1)
     place = UPS if up else DOWNS
@@ -334,11 +332,11 @@ def edge(
     while 0 <= slot < CELLS:
         if not fold(row, rule, pool, room, index, desk, side, slot, slot, n):
             return LOST
-        _read(row, rule, desk, place, side, slot, 0, n, count)
+        read(row, rule, desk, place, side, slot, SUBCELLS, n, count)
         if reaches(rule, desk, place, enough):  # flat evidence is less: most cells need not be asked for it
             if not fold(row, rule, pool, room, index, desk, flat, slot, slot, n):
                 return LOST
-            _read(row, rule, desk, place, flat, slot, 0, n, count)
+            read(row, rule, desk, place, flat, slot, SUBCELLS, n, count)
             if reaches(rule, desk, place, enough):
                 return slot
         slot += step
@@ -351,37 +349,27 @@ def _is_enough(
     two: Record,
     rule: Record,
     desk: Desk,
-    left: int,
     right: int,
-    shift: int,
+    left: int,
     n: int,
     own: float,
     shared: float,
     enough: float,
 ) -> bool:
-    """Tell whether W is enough on the sub-cells left, ..., right - 1, which lie in one cell of either arm.
+    """Tell whether W is enough where arm b's mean ends at the point `right` and arm a's begins at the point `left`.
 
-    Up-evidence at their right end and down-evidence at their left, and the least of all cells on the way there.
+    Points are ends of sub-cells: `right` belongs to the cell that it ends, `left` to the one that it begins.
     """
-    up = cell_of(left) - one.base + HALF
-    down = cell_of(left + shift) - two.base + HALF
-    up_point = right - (cell_of(left) << 6)
-    down_point = SUBCELLS - (left + shift - (cell_of(left + shift) << 6))
-    for bet in range(rule.bets):
-        cost = own * rule.odds[bet]
-        raw = one.sums[UP, up, bet] - n * rule.price[bet, up_point] - cost
-        desk[UPS + bet] = min(raw, desk[RUN_UP + bet])
-        raw = two.sums[DOWN, down, bet] - n * rule.price[bet, down_point] - cost
-        desk[DOWNS + bet] = min(raw, desk[RUN_DOWN + (down + 1) * BETS + bet])
+    up, down = cell_of(right - 1), cell_of(left)
+    read(one, rule, desk, UPS, UP, up - one.base + HALF, right - (up << 6), n, own)
+    read(two, rule, desk, DOWNS, DOWN, down - two.base + HALF, SUBCELLS - (left - (down << 6)), n, own)
     return log_pair(rule, desk, UPS, DOWNS, shared, enough) >= enough
 
 
-@kernel
-def _run_on(one: Record, rule: Record, desk: Desk, slot: int, n: int, own: float) -> None:
-    """Take a cell that lies below into the least up-evidence so far: at its right end."""
-    for bet in range(rule.bets):
-        raw = one.sums[UP, slot, bet] - n * rule.price[bet, SUBCELLS] - own * rule.odds[bet]
-        desk[RUN_UP + bet] = min(desk[RUN_UP + bet], raw)
+@inlined_kernel
+def _segment_end(left: int, shift: int, end: int) -> int:
+    """Return where the sub-cells from `left` on leave the cell of either arm."""
+    return left + min(SUBCELLS - (left & (SUBCELLS - 1)), SUBCELLS - ((left + shift) & (SUBCELLS - 1)), end - left)
 
 
 @kernel
@@ -401,54 +389,52 @@ def is_proved(
     shared: float,
     enough: float,
 ) -> tuple[bool, int]:
-    """Tell whether W >= exp(enough) for the pair at every mean, and where to look first next time if not.
+    """Tell whether W >= exp(enough) at all means of b and a with a's at or above b's, and where to look first if not.
 
-    The infimum is taken over pairs of means: m for arm b, and m plus `shift` sub-cells for arm a (section 6: a negative
-    shift asks for a lead of so much, a positive one tolerates it). `point` is where to begin.
+    With a shift, at or above b's plus so many sub-cells (section 9: a negative shift asks for a lead of so much, a
+    positive one tolerates it). `point` is where to begin.
     """
     alone = enough - np.log(rule.alone)
     low = edge(one, rule, pool, room, b, desk, True, cell_of(point) - one.base + HALF, n, own + shared, alone)
     if low == LOST:
         return False, point
-    for bet in range(rule.bets):
-        desk[RUN_UP + bet] = desk[UPS + bet] + shared * rule.odds[bet]
-    high = edge(
-        two, rule, pool, room, a, desk, False, cell_of(point + shift) - two.base + HALF, n, own + shared, alone
-    )
+    high = edge(two, rule, pool, room, a, desk, False, cell_of(point + shift) - two.base + HALF, n, own + shared, alone)
     if high == LOST:
         return False, point
-    begin = (low - HALF + one.base) << 6
-    end = ((high - HALF + two.base + 1) << 6) - shift
+    begin = (low - HALF + one.base + 1) << 6
+    end = ((high - HALF + two.base) << 6) - shift
     if begin >= end:
         return True, point
     first_down = cell_of(begin + shift) - two.base + HALF
     last_up = cell_of(end - 1) - one.base + HALF
-    if not fold(one, rule, pool, room, b, desk, UP, low, last_up, n):
+    if not fold(one, rule, pool, room, b, desk, UP, low + 1, last_up, n):
         return False, point
-    if not fold(two, rule, pool, room, a, desk, DOWN, first_down, high, n):
+    if not fold(two, rule, pool, room, a, desk, DOWN, first_down, high - 1, n):
         return False, point
-    for bet in range(rule.bets):
-        desk[RUN_DOWN + (high + 1) * BETS + bet] = desk[DOWNS + bet] + shared * rule.odds[bet]
-    for slot in range(high, first_down, -1):
-        for bet in range(rule.bets):
-            raw = two.sums[DOWN, slot, bet] - n * rule.price[bet, SUBCELLS] - own * rule.odds[bet]
-            desk[RUN_DOWN + slot * BETS + bet] = min(raw, desk[RUN_DOWN + (slot + 1) * BETS + bet])
-    cell = cell_of(begin)
+    # Both means in the same cells: within a cell evidence is monotone, so that a's mean may be taken to be b's.
     left = begin
     length = SUBCELLS
     while left < end:
-        if cell_of(left) > cell:
-            _run_on(one, rule, desk, cell - one.base + HALF, n, own)
-            cell = cell_of(left)
-        # The longest block, up to `length`, that ends with a cell of neither arm and not after the end.
-        fits = min(length, SUBCELLS - (left & (SUBCELLS - 1)), SUBCELLS - ((left + shift) & (SUBCELLS - 1)), end - left)
-        if _is_enough(one, two, rule, desk, left, left + fits, shift, n, own, shared, enough):
-            left += fits
+        right = min(left + length, _segment_end(left, shift, end))
+        if _is_enough(one, two, rule, desk, right, left + shift, n, own, shared, enough):
+            left = right
             length = min(2 * length, SUBCELLS)
-        elif fits > 1:
-            length = (fits + 1) >> 1
+        elif right - left > 1:
+            length = (right - left + 1) >> 1
         else:
             return False, _descend(one, two, rule, desk, left, begin, end, shift, n, own, shared)
+    # And a's mean in a cell above that of b's: b's at the end of its cell, a's at the beginning.
+    left = begin
+    while left < end:
+        right = _segment_end(left, shift, end)
+        other = right
+        while other < end:
+            if cell_of(other + shift) > cell_of(left + shift) and not _is_enough(
+                one, two, rule, desk, right, other + shift, n, own, shared, enough
+            ):
+                return False, point
+            other = _segment_end(other, shift, end)
+        left = right
     return True, point
 
 
@@ -490,6 +476,6 @@ def _weigh_raw(
     """Return log W at a sub-cell by the sums of its own cells."""
     up = cell_of(point) - one.base + HALF
     down = cell_of(point + shift) - two.base + HALF
-    _read(one, rule, desk, UPS, UP, up, (point & (SUBCELLS - 1)) + 1, n, own)
-    _read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - ((point + shift) & (SUBCELLS - 1)), n, own)
+    read(one, rule, desk, UPS, UP, up, (point & (SUBCELLS - 1)) + 1, n, own)
+    read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - ((point + shift) & (SUBCELLS - 1)), n, own)
     return log_pair(rule, desk, UPS, DOWNS, shared, -np.inf)

@@ -1,4 +1,4 @@
-"""Order statistics of each arm's rewards, kept online: trimmed mean, median, values at the cuts, sums of the tails.
+"""Order statistics of each arm's rewards, kept online: trimmed mean, median, values at the cuts.
 
 The n rewards of an arm, in sorted order, lie in piles with a window between each two of them:
 
@@ -33,10 +33,8 @@ from bestarm.kernels.piles import (
     pop_reserve,
     push_all,
     push_reserve,
-    sign_of,
 )
 from bestarm.kernels.samples import (
-    DIVIDED,
     FEW,
     FIRST_RESERVE,
     RAW,
@@ -354,20 +352,17 @@ def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> N
 
 @kernel
 def insert_all(arm: Record, pool: Pool, begin: int, end: int) -> None:
-    """Insert rewards that lie at a place of the pool; `place_cuts` has to follow. Their `calm` is spent already."""
-    if arm.divided == DIVIDED and end - begin >= _SOME:
+    """Insert rewards that lie at a place of the pool, where others are divided already; `move_cuts` has to follow.
+
+    Their `calm` is spent already.
+    """
+    if end - begin >= _SOME:
         end = _put_far(arm, pool, begin, end)
         if end - begin >= _SOME:
             end = _put_in_reserves(arm, pool, begin, end)
     for place in range(begin, end):
-        value = pool[place]
         arm.count += 1
-        if arm.divided == DIVIDED:
-            _put(arm, pool, value)
-        elif arm.divided == RAW:
-            append_to_bulk(arm, pool, RAW_PILE, value)
-        else:
-            _insert_first(arm, pool, value)
+        _put(arm, pool, pool[place])
 
 
 @kernel
@@ -471,49 +466,3 @@ def _count_in(arm: Record, pool: Pool, pile: int, begin: int, end: int) -> None:
 def _off(arm: Record, w: int, rank: int) -> bool:
     cut = arm.cut[w]
     return arm.below[w] + cut != rank or cut < MARGIN or arm.width[w] - cut < MARGIN
-
-
-@kernel
-def _keep_between(
-    arm: Record, pool: Pool, begin: int, end: int, place: int, sign: float, low: float, high: float
-) -> int:
-    """Copy the rewards of a range that lie in [low, high] to the pool from `place` on; return where they end."""
-    for source in range(begin, end):
-        value = sign * pool[source]
-        if low <= value <= high:
-            pool[place] = value
-            place += 1
-            arm.bottom = min(arm.bottom, value)
-            arm.top = max(arm.top, value)
-    return place
-
-
-@kernel
-def drop_outside(arm: Record, pool: Pool, low: float, high: float) -> None:
-    """Remove all rewards outside [low, high]; those that stay are raw then, unless they are few. O(n).
-
-    The bulk of pile 1 must have room for all rewards of the arm.
-    """
-    arm.bottom, arm.top = np.inf, -np.inf
-    if arm.divided == FEW:
-        start = arm.window[0]
-        arm.count = _keep_between(arm, pool, start, start + arm.count, start, 1.0, low, high) - start
-        return
-    start = arm.start[1]
-    place = _keep_between(arm, pool, start, start + arm.held[1], start, 1.0, low, high)
-    if arm.divided == DIVIDED:
-        for store in range(WAITING):
-            if store != 1:
-                sign = sign_of(store) if store >= FIRST_RESERVE else 1.0
-                begin = arm.start[store]
-                place = _keep_between(arm, pool, begin, begin + arm.held[store], place, sign, low, high)
-                arm.held[store] = arm.heaped[store] = 0
-        for w in range(2):
-            place = _keep_between(arm, pool, arm.window[w], arm.window[w] + arm.width[w], place, 1.0, low, high)
-            arm.width[w] = 0
-        for pile in range(FIRST_RESERVE):
-            arm.total[pile], arm.total_rest[pile], arm.peak[pile] = 0.0, 0.0, 0.0
-    arm.held[1] = place - start
-    arm.count = arm.held[1]
-    arm.cut[0], arm.cut[1] = 0, arm.count
-    arm.divided = RAW

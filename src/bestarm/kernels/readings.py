@@ -1,4 +1,4 @@
-"""What can be read off order statistics in O(1): trimmed mean, sums of the tails, values near the cuts, and bounds.
+"""What can be read off order statistics in O(1): trimmed mean, values near the cuts, and bounds.
 
 How the rewards lie is said in order_statistics.py.
 """
@@ -28,26 +28,6 @@ def kept_sum(arm: Record, pool: Pool) -> float:
 def kept_mean(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> float:
     """Return the mean of the rewards between the two cuts last set, which were these. O(1)."""
     return kept_sum(arm, pool) / (rank_1 - rank_0)
-
-
-@kernel
-def lower_tail_sum(arm: Record, pool: Pool) -> float:
-    """Return the sum of the rewards below the first cut. O(1)."""
-    if arm.divided == FEW:
-        total, rest = range_sum(pool, arm.window[0], arm.window[0] + arm.cut[0])
-    else:
-        total, rest = add(arm.total[0], arm.total_rest[0] + arm.left_rest[0], arm.left[0])
-    return total + rest
-
-
-@kernel
-def upper_tail_sum(arm: Record, pool: Pool) -> float:
-    """Return the sum of the rewards above the second cut. O(1)."""
-    if arm.divided == FEW:
-        total, rest = range_sum(pool, arm.window[0] + arm.cut[1], arm.window[0] + arm.count)
-    else:
-        total, rest = add(arm.total[2], arm.total_rest[2] + arm.right_rest[1], arm.right[1])
-    return total + rest
 
 
 @kernel

@@ -13,7 +13,7 @@ from bestarm.kernels import clean, lattice
 from bestarm.kernels.bounded import Tallies
 from bestarm.kernels.clean import Sums
 from bestarm.kernels.compile import entry_kernel, kernel
-from bestarm.kernels.evidence import BETS, Desk, log_mixture, log_sum, replaced
+from bestarm.kernels.evidence import Desk, log_mixture, log_sum, reaches, replaced
 from bestarm.kernels.lattice import CELLS, HALF, LOST, SUBCELLS, Lattice
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import Pool, Record
@@ -26,15 +26,6 @@ _HALVINGS = 50
 
 
 @kernel
-def _run_mixture(row: Record, rule: Record, desk: Desk, side: int, slot: int, point: int, n: int, count: float) -> float:
-    """Return the log evidence of an arm alone: the least of the cells passed and the sums of its own cell."""
-    for bet in range(rule.bets):
-        raw = row.sums[side, slot, bet] - n * rule.price[bet, point] - count * rule.odds[bet]
-        desk[lattice.UPS + bet] = min(raw, desk[lattice.RUN_UP + bet])
-    return log_mixture(rule, desk, lattice.UPS)
-
-
-@kernel
 def _lattice_end(
     row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, up: bool, n: int, count: float
 ) -> float:
@@ -44,18 +35,15 @@ def _lattice_end(
     slot = lattice.edge(row, rule, pool, room, index, desk, up, begin, n, count, rule.log_shown)
     if slot == LOST:
         return -np.inf if up else np.inf
-    place = lattice.UPS if up else lattice.DOWNS
-    for bet in range(rule.bets):
-        desk[lattice.RUN_UP + bet] = desk[place + bet]
-    end = (slot - HALF + row.base) * rule.spacing - step * 0.5 * rule.spacing
+    end = (slot - HALF + row.base) * rule.spacing + step * 0.5 * rule.spacing
+    slot += step
     while 0 <= slot < CELLS and lattice.fold(row, rule, pool, room, index, desk, side, slot, slot, n):
         near = (slot - HALF + row.base) * rule.spacing - step * 0.5 * rule.spacing
         for point in range(1, SUBCELLS + 1):
-            if _run_mixture(row, rule, desk, side, slot, point, n, count) < rule.log_shown:
+            lattice.read(row, rule, desk, lattice.UPS, side, slot, point, n, count)
+            if not reaches(rule, desk, lattice.UPS, rule.log_shown):
                 return end
             end = near + step * point * rule.spacing / SUBCELLS
-        for bet in range(rule.bets):
-            desk[lattice.RUN_UP + bet] = desk[lattice.UPS + bet]
         slot += step
     return end
 
@@ -145,17 +133,14 @@ def _fits_no_mean(
     high = lattice.edge(row, rule, pool, room, index, desk, False, begin, n, count, enough)
     if high == LOST:
         return False
-    for slot in range(low, high + 1):
+    for slot in range(low + 1, high):
         if not lattice.fold(row, rule, pool, room, index, desk, lattice.UP, slot, slot, n):
             return False
         if not lattice.fold(row, rule, pool, room, index, desk, lattice.DOWN, slot, slot, n):
             return False
         for part in range(SUBCELLS):
-            for bet in range(rule.bets):
-                cost = count * rule.odds[bet]
-                up, down = row.sums[lattice.UP, slot, bet], row.sums[lattice.DOWN, slot, bet]
-                desk[lattice.UPS + bet] = up - n * rule.price[bet, part + 1] - cost
-                desk[lattice.DOWNS + bet] = down - n * rule.price[bet, SUBCELLS - part] - cost
+            lattice.read(row, rule, desk, lattice.UPS, lattice.UP, slot, part + 1, n, count)
+            lattice.read(row, rule, desk, lattice.DOWNS, lattice.DOWN, slot, SUBCELLS - part, n, count)
             both = log_sum(log_mixture(rule, desk, lattice.UPS), log_mixture(rule, desk, lattice.DOWNS))
             if both < enough:
                 return False

@@ -28,11 +28,7 @@ BELOW_HIGH, ABOVE_HIGH = constant(5), constant(6)
 WAITING = 7
 STORES = 8
 
-# The certified method looks at the rewards of an arm before they are an eighth more (looks.py), and so many are waiting
-# at most. As long as an arm's rewards are few, they wait in its second window.
-LONGEST_WAIT = 2048
-SHORT_WAIT = 128  # of the other methods: inserted at the latest when so many are waiting
-MOST_WAITING_OF_FEW = 8
+SHORT_WAIT = 128  # rewards: inserted at the latest when so many are waiting
 
 # Forced exploration draws a few rounds side by side before it deals the rewards out to many arms (exploration.py). A
 # round is a little longer than the number of arms: at a distance of a power of two, all rounds would claim the same
@@ -45,7 +41,7 @@ arm_dtype = np.dtype(
         # The first three lines of the processor's cache are what a pull touches at the least.
         ("told", "i8"),  # rewards told
         ("pending", "i8"),  # rewards asked for, not yet told
-        ("count", "i8"),  # rewards stored: those told, less what the certified method has dropped
+        ("count", "i8"),  # rewards told, less those that are waiting
         ("active", "i8"),
         ("stale", "i8"),  # 1: a reward came in since the estimate was computed
         ("calm", "i8"),  # inserts that need no new room, at least
@@ -54,7 +50,6 @@ arm_dtype = np.dtype(
         ("held", "i8", (STORES,)),
         ("start", "i8", (STORES,)),
         ("shrink", "f8"),  # sqrt(2 / count), the part of a radius that belongs to the arm
-        ("next_look", "i8"),  # certified: rewards told when its next look is due
         # What lies beyond the fence of a reserve belongs to the bulk of its pile: pile 0 up to fence 0, pile 1 from
         # fence 1 to fence 2, pile 2 from fence 3 on. What is left lies in a window or in a reserve.
         ("fence", "f8", (4,)),
@@ -77,28 +72,15 @@ arm_dtype = np.dtype(
         ("filled", "i8", (STORES,)),  # and at which count of the arm
         ("guess", "f8", (4,)),  # bounds around window 0 and window 1 when rewards are divided
         ("guessed", "i8"),  # for how many rewards
-        # The rest is the certified method's.
-        ("wish", "i8", (STORES,)),  # rooms that the same arm had in trials before
-        ("certified", "i8"),  # 1: stored rewards may have to be gathered in the bulk of pile 1 again
-        ("ready", "i8"),  # 1: the interval below has been computed
-        ("lower", "f8"),
-        ("upper", "f8"),
-        ("spread", "f8"),  # the statistical part of its half-width
-        ("contaminated", "i8"),  # chat(n): at most so many rewards are contaminated
-        ("dropped", "i8"),  # contaminated for certain
-        ("bottom", "f8"),  # smallest and largest reward stored
-        ("top", "f8"),
-        ("recheck", "i8"),  # when to look for more to drop
-        ("alarm", "i8"),  # 1: more dropped than chat(n) allows, 2: no mean fits all rewards
-        ("alarmed", "i8"),  # rewards told when that was found
-        ("unused", "i8", (4,)),  # up to the end of a cache line
+        ("dropped", "i8"),  # certified: the round in which the arm was dropped
+        # One line more than the twelve in use: at a distance of twelve lines, the first ones of all records would claim
+        # the same quarter of the nearest cache.
+        ("unused", "i8", (8,)),
     ]
 )
 LINE = 64  # bytes of a line of the cache
 MANY = 64  # arms that are more than the nearest cache holds
-LINES = arm_dtype.itemsize // LINE  # of a record
-LINES_OF_INSERT = 8  # the first ones, that an insert touches
-LINES_OF_WINDOWS = 2 * WINDOW * 8 // LINE  # which lie side by side
+LINES_OF_INSERT = 8  # of a record, the first ones, that an insert touches
 
 
 def apart(number: int, dtype: Any) -> NDArray[Any]:
@@ -142,17 +124,6 @@ def new_samples(arms: int, *, stored: bool = True, rewards: int = 0, pool: Pool 
     return Samples(records, pool, used)
 
 
-def foresee(samples: Samples, rewards: int) -> None:
-    """Have the arms of the certified method ask at once for as much room as so many rewards of each will take.
-
-    Without this, they move half a dozen times on the way there. Outer piles rarely hold more than a quarter.
-    """
-    waiting = min(rewards // 6, LONGEST_WAIT + (rewards >> 7)) + 2  # so that `_patience` lasts
-    samples.arms["wish"][:, 0] = samples.arms["wish"][:, 2] = (rewards >> 2) + 4 * waiting
-    samples.arms["wish"][:, 1] = rewards + 4 * waiting
-    samples.arms["wish"][:, WAITING] = waiting
-
-
 @inlined_kernel
 def pile_of(store: int) -> int:
     """Return the pile that a reserve belongs to."""
@@ -173,8 +144,6 @@ def pile_size(arm: Record, pile: int) -> int:
 @inlined_kernel
 def _load(arm: Record, pile: int) -> int:
     """Return what a bulk has to hold as things stand: its whole pile, or what it will be given of raw rewards."""
-    if arm.certified == 1 and pile == 1:
-        return arm.count
     if arm.divided != RAW:
         return pile_size(arm, pile)
     if pile == 0:
@@ -184,32 +153,18 @@ def _load(arm: Record, pile: int) -> int:
     return arm.count - arm.cut[1] if arm.cut[1] > 0 else 0
 
 
-@inlined_kernel
-def _crowd(arm: Record) -> int:
-    """Return how many rewards of an arm may be waiting, at most: see `looks.next_look`, and 1/7 is more than needed."""
-    if arm.certified == 0:
-        return SHORT_WAIT
-    return min(arm.told // 7, LONGEST_WAIT) + (arm.told >> 7) + 2
-
-
 @kernel
-def _needed(arm: Record, store: int) -> int:
-    """Return the room that a store should get at the least."""
+def _wanted(arm: Record, store: int) -> int:
+    """Return the room that a store should get."""
     if store == WAITING:
-        return 2 * _crowd(arm) + WINDOW if arm.certified == 1 else SHORT_WAIT
+        return SHORT_WAIT
     # Half as much again as it holds, and space for what a spill or a first batch brings. A bulk may have to hold its
     # whole pile; a reserve that is full gives to its bulk, so it asks only for the sake of its next batch.
     if store >= FIRST_RESERVE:
         load = max(arm.held[store], arm.batch[store])
         return load + (load >> 1) + 3 * WINDOW
     load = _load(arm, store)
-    return load + (load >> 1) + 3 * WINDOW + 4 * _crowd(arm)
-
-
-@kernel
-def _wanted(arm: Record, store: int) -> int:
-    """Return the room that a store should get."""
-    return max(_needed(arm, store), arm.wish[store])
+    return load + (load >> 1) + 3 * WINDOW + 4 * SHORT_WAIT
 
 
 @kernel
@@ -219,9 +174,7 @@ def _ample(arm: Record, store: int) -> int:
     Memory that is not used costs nothing, and what is new costs more than a pull: so a bulk should not have to move
     again before there are three times as many rewards.
     """
-    if store >= FIRST_RESERVE:
-        return _wanted(arm, store)
-    return max(2 * _needed(arm, store), arm.wish[store])
+    return _wanted(arm, store) if store >= FIRST_RESERVE else 2 * _wanted(arm, store)
 
 
 @kernel
@@ -230,7 +183,7 @@ def _short(arm: Record, store: int) -> bool:
     if store < FIRST_RESERVE:
         return _calm(arm, store) < 1
     if store == WAITING:
-        return _patience(arm) < 1 if arm.certified == 1 else arm.room[WAITING] < SHORT_WAIT
+        return arm.room[WAITING] < SHORT_WAIT
     return arm.batch[store] + 2 * WINDOW > arm.room[store]
 
 
@@ -241,19 +194,10 @@ def _calm(arm: Record, pile: int) -> int:
 
 
 @kernel
-def _patience(arm: Record) -> int:
-    """Return how many rewards can come in before more than there is room for may have to wait."""
-    room = arm.room[WAITING] - 2
-    return max(6 * room, (room - LONGEST_WAIT) << 7) - arm.told
-
-
-@kernel
 def recount_calm(arm: Record) -> int:
     """Set and return how many inserts an arm can take before it needs `find_room`."""
     if arm.divided == FEW:
         calm = WINDOW - arm.count
-        if arm.certified == 1:
-            calm = min(calm, 7 * MOST_WAITING_OF_FEW - arm.told)
     else:
         calm = arm.room[0]
         for pile in range(FIRST_RESERVE):
@@ -261,8 +205,6 @@ def recount_calm(arm: Record) -> int:
         for store in range(FIRST_RESERVE, WAITING):
             if _short(arm, store):
                 calm = 0
-        if arm.certified == 1:
-            calm = min(calm, _patience(arm))
     arm.calm = max(calm, 0)
     return arm.calm
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from bestarm.kernels.bounded import DESK as BOUNDED_DESK
 from bestarm.kernels.bounded import tally_dtype
 from bestarm.kernels.compile import constant, inlined_kernel, kernel
-from bestarm.kernels.division import divide, place_cuts
+from bestarm.kernels.division import divide
 from bestarm.kernels.evidence import BOUNDED, CLEAN, GROUPS, LATTICE
 from bestarm.kernels.lattice import DESK as LATTICE_DESK
 from bestarm.kernels.lattice import forget_cells, lattice_dtype
-from bestarm.kernels.order_statistics import insert, insert_all, insert_raw
+from bestarm.kernels.order_statistics import insert, insert_all, insert_raw, move_cuts
 from bestarm.kernels.piles import add_to_pile, append_to_bulk
 from bestarm.kernels.readings import kept_mean, order_statistic
 from bestarm.kernels.rule import CERTIFIED, ELIMINATION, GAP, MEAN, MEDIAN, Rule
@@ -130,7 +130,7 @@ def _with_evidence(state: State, rule: Rule, rewards: int, pool: Pool | None) ->
 def renew(state: State, blank: State) -> None:
     """Make a state what a new one is: `blank`, of the same arms and rule.
 
-    Its pool stays as large as it was, and arms remember where to divide and how much room they had.
+    Its pool stays as large as it was, and arms remember where to divide.
     """
     room = state.control[0].room
     state.control[0] = blank.control[0]
@@ -264,7 +264,7 @@ def _insert_waiting(arm: Record, rule: Record, pool: Pool) -> None:
     """Insert the rewards that nobody has asked about yet."""
     insert_all(arm, pool, arm.start[WAITING], arm.start[WAITING] + arm.held[WAITING])
     arm.held[WAITING] = 0
-    place_cuts(arm, pool, first_rank(rule, arm.count), second_rank(rule, arm.count))
+    move_cuts(arm, pool, first_rank(rule, arm.count), second_rank(rule, arm.count))
 
 
 @inlined_kernel
