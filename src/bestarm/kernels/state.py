@@ -33,7 +33,7 @@ from bestarm.kernels.samples import (
 from bestarm.kernels.tournament import Tree, forget_keys, new_trees
 
 CHAMPIONS = 2
-FIRST_LOOK = 2  # round of the certified method
+FIRST_LOOK = 1  # round of the certified method
 SMALLEST_RING = 64
 MEAN_PILE = constant(1)  # where the sum of all rewards is kept when nothing else is
 

@@ -155,6 +155,7 @@ def price(phi: Any, bet: Any, contamination: str, epsilon: float) -> Any:
 # Rewards in [0, 1]: u = exp(r) - 1 for these r, and smaller ones without end.
 RUNGS = tuple(0.04 * 2.0**step for step in range(8))
 RUNG_WEIGHTS = (0.06, 0.1, 0.2, 0.24, 0.2, 0.1, 0.06, 0.04)
+CLEAN_RUNG_WEIGHTS = (0.1, 0.12, 0.125, 0.125, 0.125, 0.125, 0.14, 0.14)
 CLIPS = ((1.0, 0.7), (0.8, 0.15), (0.7, 0.15))  # c and its weight: what contamination would love is clipped
 SMALL_SHARE = 0.03  # weight of all smaller bets together
 
@@ -176,11 +177,11 @@ class BoundedBet:
 
 def bounded_family(epsilon: float) -> tuple[list[BoundedBet], int]:
     """Return the bets on rewards in [0, 1], and how many of them are no small ones."""
-    clips = CLIPS if epsilon > 0.0 else ((1.0, 1.0),)
+    clips, weights = (CLIPS, RUNG_WEIGHTS) if epsilon > 0.0 else (((1.0, 1.0),), CLEAN_RUNG_WEIGHTS)
     bets = [
         BoundedBet(math.expm1(rung), clip, (1.0 - SMALL_SHARE) * share * weight)
         for clip, share in clips
-        for rung, weight in zip(RUNGS, RUNG_WEIGHTS, strict=True)
+        for rung, weight in zip(RUNGS, weights, strict=True)
     ]
     core = len(bets)
     for step in range(6 if epsilon > 0.0 else 20):

@@ -90,7 +90,7 @@ def certified_rule(
     low, high = problem.bounds or (0.0, problem.sigma)
     if problem.bounds is not None:
         kind, tables = BOUNDED, bounded_tables("share-of-arm" if counted else contamination, epsilon)
-        same, product, alone = 0.85, 0.1, 0.025
+        same, product, alone = 0.88, 0.08, 0.02
     elif epsilon > 0.0:
         kind, tables = LATTICE, lattice_tables("share-of-arm" if counted else contamination, epsilon)
         same, product, alone = 0.6, 0.3, 0.05
