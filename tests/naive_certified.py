@@ -1,350 +1,761 @@
-"""The oracle of the method "certified" in its slowest and most literal form, importing nothing from the package.
+"""The method "certified" in its slowest and most literal form, after docs/explanation/certified.md alone.
 
-"Step 2" is a step of what happens at a look at the n rewards of an arm: 1. count bound, 2. radius of a single clean
-reward, 3. filter, 4. refresh of the interval. Each refresh sorts all stored rewards of its arm again and adds them up
-with `math.fsum`. `max` and `min` return the first of equal candidates: ties go to the lowest arm index.
-
-Why an interval holds for all n at once with probability 1 - delta/K: the union of three events. d1 (step 1): at most
-chat(n) of the first n rewards are contaminated. d2 (step 4): the clean mean, or under malice the mean of all n rewards
-before contamination, is within its radius. d3 (step 2): no clean reward is further than rad(n) from the mean and, under
-malice, no chat(n) of them have deviations that add up to more than G. The last two share d3: chat(1) = 1, so rad and G
-are used from n = 2 only, which costs (6/pi^2) (1/2 + sum over n > 2 of 1/n^2) d3 = 0.55 d3 for rad and at most
-(6/pi^2) (sum over n >= 2 of 1/n^2) d3 = 0.40 d3 for G.
+It imports nothing from the package. "Section 5" is a section of that document. Every evidence is computed wherever the
+document speaks of it: all cells and all sub-cells, log h of each reward added up, logarithms and sums over all bets.
+Nothing is skipped but what section 12 makes part of the method: the waiting after a search that failed, and slot 1
+except at multiples of 4.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 Status = Literal["identified", "indistinguishable", "undecided"]
-R: Final = 50  # r of step 4
+Limit = Literal["contamination", "resolution"]
+Floats = NDArray[np.float64]
+
+SIZE: Final = 0.25  # w, the size of a cell
+PARTS: Final = 64  # sub-cells of a cell
+BELOW, ABOVE = 24, 23  # kept cells below and above the middle cell of an arm
 
 
-# ---------------------------------------------------------------- step 1: how many rewards are contaminated
+def log_sum(terms: Floats) -> Floats:
+    """log of the sum of exp over the last axis; minus infinity stands for no evidence."""
+    top = np.max(terms, axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore", under="ignore"):
+        return np.asarray(np.log(np.sum(np.exp(terms - top), axis=-1)) + top[..., 0])
 
 
-class CountBound:
-    """chat(n), which depends on n only: from one n to the next, c is moved up as far as the martingale M allows.
-
-    >>> bound = CountBound(0.1, 0.0075)
-    >>> for n in range(1, 1001):
-    ...     c = bound.advance()
-    ...     assert math.isclose(math.log(bound.M), log_martingale(n, c, 0.1), abs_tol=1e-9)
-    ...     assert c == max(c for c in range(n + 1) if c <= 0.1 * n or log_martingale(n, c, 0.1) < math.log(1 / 0.0075))
-    >>> c
-    136
-    """
-
-    def __init__(self, epsilon: float, d1: float) -> None:
-        self.epsilon, self.d1 = epsilon, d1
-        self.n = self.c = 0
-        self.M = 1.0
-
-    def advance(self) -> int:
-        """One more reward."""
-        self.n += 1
-        n, epsilon = self.n, self.epsilon
-        if epsilon == 0:
-            return 0
-        a, b = beta_prior(epsilon)
-        self.M *= (n - 1 - self.c + b) / ((n - 1 + a + b) * (1 - epsilon))  # M_n(c) from M_{n-1}(c)
-        while self.c < n:
-            larger = self.M * (self.c + a) * (1 - epsilon) / ((n - self.c - 1 + b) * epsilon)  # M_n(c + 1)
-            if larger >= 1 / self.d1 and self.c + 1 > epsilon * n:
-                break
-            self.M = larger
-            self.c += 1
-        return self.c
+# ---------------------------------------------------------------- section 3: contamination is a price
 
 
-def beta_prior(epsilon: float) -> tuple[float, float]:
-    """The constants a, b of the mixture, whose mean a / (a + b) is epsilon."""
-    a = max(1.0, 50 * epsilon)
-    return a, a * (1 - epsilon) / epsilon
+@dataclass
+class Contamination:
+    kind: str
+    epsilon: float
+    share_from: float | None
+    arms: int
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("prescient", "malicious", "share-of-arm", "share-of-all"):
+            raise ValueError(f"unknown contamination {self.kind!r}")
+
+    def count(self, n: int, N: int) -> tuple[int, int]:
+        """The c of each arm, and the c of all arms together, after n rounds and N rewards of all arms."""
+        if self.epsilon == 0:
+            return 0, 0
+        n0 = 1 / self.epsilon if self.share_from is None else self.share_from
+        of_arm = of_all = 0
+        if self.kind == "share-of-arm":
+            of_arm = math.floor(self.epsilon * max(n, n0) + 1e-9)
+        if self.kind == "share-of-all":
+            of_all = math.floor(self.epsilon * max(N, self.arms * n0) + 1e-9)
+        return of_arm, of_all
+
+    def price(self, n: int, phi: Floats, least: Floats, most: Floats, of_arm: int) -> Floats:
+        """The price of n rewards; what counts of all arms together add is in section 4, not here."""
+        epsilon = self.epsilon
+        if self.kind == "prescient":
+            return np.asarray(n * np.log((1 - epsilon) * phi + epsilon * most))
+        if self.kind == "malicious":
+            return np.asarray(n * np.log(phi + epsilon * (most - least)))
+        return np.asarray(n * np.log(phi) + of_arm * np.log(most / least))
 
 
-def log_beta(x: float, y: float) -> float:
-    return math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)
+# ---------------------------------------------------------------- section 4: the pair
 
 
-def log_martingale(n: int, c: int, epsilon: float) -> float:
-    """log M_n(c) in closed form: the log likelihood ratio of the Beta mixture to Bernoulli(epsilon)."""
-    a, b = beta_prior(epsilon)
-    return log_beta(c + a, n - c + b) - log_beta(a, b) - c * math.log(epsilon) - (n - c) * math.log1p(-epsilon)
+@dataclass
+class Mixture:
+    log_weights: Floats
+    odds: Floats
+    same: float
+    product: float
+    alone: float
+
+    def log_W(self, up: Floats, down: Floats, of_all: int) -> Floats:
+        """Log of the mixture, from raw log evidence with the bets along the last axis."""
+        lw, odds, c = self.log_weights, self.odds, of_all
+        log_max = np.maximum(odds[:, None], odds[None, :])
+        pairs = (lw + up)[..., :, None] + (lw + down)[..., None, :] - c * log_max
+        terms = [math.log(self.same) + log_sum(lw + up + down - c * odds)]
+        if self.product > 0:
+            terms.append(math.log(self.product) + log_sum(pairs.reshape(*pairs.shape[:-2], -1)))
+        if self.alone > 0:
+            terms.append(math.log(self.alone) + log_sum(lw + up - c * odds))
+            terms.append(math.log(self.alone) + log_sum(lw + down - c * odds))
+        return log_sum(np.stack(terms, axis=-1))
+
+    def log_alone(self, evidence: Floats, of_all: int) -> Floats:
+        return log_sum(self.log_weights + evidence - of_all * self.odds)
 
 
-# ---------------------------------------------------------------- step 4, bounded rewards
+class Engine(Protocol):
+    """What the rounds of section 12 need to know of the rewards, which come in units of sigma or of the bounds."""
+
+    def tell(self, arm: int, reward: float) -> None: ...
+
+    def locate(self, arm: int) -> float:
+        """Location, from all rewards so far."""
+        ...
+
+    def unset(self) -> "Start":
+        """What a pair begins with."""
+        ...
+
+    def compare(self, b: int, a: int, look: "Look", start: "Start") -> bool:
+        """Step 3 of a look: is W(b, a) enough?"""
+        ...
+
+    def good_enough(self, b: int, a: int, look: "Look", tau: float) -> bool: ...
+
+    def hopeless(self, b: int, a: int, look: "Look") -> bool:
+        """Does contamination forbid more evidence of b against a?"""
+        ...
 
 
-def far_root(average: float, used: int, d2: float, outer: float) -> float:
-    """The p between `outer` (0 or 1) and `average` at which the Beta(1/2, 1/2) mixture reaches 1/d2.
+@dataclass
+class Start:
+    """What slot and arm remember: the sub-cell where the next comparison starts, and the round that it waits for."""
 
-    >>> [round(far_root(0.3, 100, 0.05, outer), 3) for outer in (0.0, 1.0)]
-    [0.166, 0.463]
-    >>> far_root(0.0, 100, 0.05, 0.0), far_root(1.0, 100, 0.05, 1.0)
-    (0.0, 1.0)
-    """
-    S, F = used * average, used * (1 - average)
-    outside, inside = outer, average  # the mixture is >= 1/d2 at the one, < 1/d2 at the other; it is monotone between
+    p: int | None = None
+    waits_for: int = 0
+
+
+@dataclass
+class Look:
+    n: int
+    of_arm: int
+    of_all: int
+    e: float
+    locations: list[float]
+
+
+# ---------------------------------------------------------------- section 5: sub-Gaussian rewards
+
+
+@dataclass
+class LatticeBet:
+    r: float
+    a: float
+    g: float
+    clip: float
+    weight: float
+
+    def __post_init__(self) -> None:
+        self.c0 = 1 - self.g
+        if self.r < 0:
+            self.y_least = least_at(self.r, self.a, self.g)
+            self.C = 1 + self.a * max(self.clip, 0.3)
+            self.least = self.c0 + self.a * self.y_least + self.g * math.exp(self.r * self.y_least - self.r**2 / 2)
+        else:
+            self.y_least = -math.inf
+            self.C = self.c0 + self.g * math.exp(self.r * self.clip - self.r**2 / 2)
+            self.least = self.c0
+
+    def h(self, y: Floats) -> Floats:
+        with np.errstate(over="ignore", under="ignore"):
+            return np.minimum(self.C, self.c0 + self.a * y + self.g * np.exp(self.r * y - self.r**2 / 2))
+
+    def phi(self, d: float) -> float:
+        return min(self.C, self.c0 + self.a * d + self.g * math.exp(self.r * d))
+
+
+def least_at(r: float, a: float, g: float) -> float:
+    """The y at which a bet with a guard is least."""
+    return -(math.log(a / (g * abs(r))) + r**2 / 2) / abs(r)
+
+
+def smallest_guard(r: float, a: float) -> float:
+    """The smallest g >= 1e-9 with a least value of 0.15 or more."""
+
+    def least(g: float) -> float:
+        y = least_at(r, a, g)
+        return 1 - g + a * y + g * math.exp(r * y - r**2 / 2)
+
+    low, high = 1e-9, a / abs(r)  # the least value rises with g up to a / |r|
+    if least(low) >= 0.15:
+        return low
     while True:
-        p = (outside + inside) / 2
-        if p in (outside, inside):  # adjacent doubles, or no root: average is `outer` itself
-            return outside
-        if log_beta(S + 0.5, F + 0.5) - math.log(math.pi) - S * math.log(p) - F * math.log1p(-p) >= math.log(1 / d2):
-            outside = p
+        g = (low + high) / 2
+        if g in (low, high):
+            return high
+        if least(g) >= 0.15:
+            high = g
         else:
-            inside = p
+            low = g
 
 
-# ---------------------------------------------------------------- one arm
+def lattice_bets(contamination: str, epsilon: float) -> list[LatticeBet]:
+    """The families; weights are not yet divided by their sum."""
+    z = statistics.NormalDist().inv_cdf(1 - epsilon)
+    bets: list[LatticeBet] = []
+    if contamination == "prescient":
+        bets += [LatticeBet(-2.2, a, smallest_guard(-2.2, a), z + 0.45, 1.0) for a in (0.3, 0.1)]
+        bets += [LatticeBet(-1.2, 0.5, 0.2 * 0.5, z + 0.2, 1.0)]
+        bets += [LatticeBet(-1.2, 0.3, 0.4 * 0.3, z, 1.0)]
+        bets += [LatticeBet(-1.2, 0.12, 0.3 * 0.12, z + 0.1, 1.0)]
+        for i in range(1, 6):
+            a = 0.12 / 3**i
+            if a >= epsilon / 2:
+                bets.append(LatticeBet(-1.2, a, 0.3 * a, z + 0.1, 2.0**-i))
+        bets += [LatticeBet(-0.5, 1.17, 1.17, z, 1.0)]
+        bets += [LatticeBet(1.2, 0.0, 0.95, z + 0.9, 1.0)]
+    else:
+        bets += [LatticeBet(-1.3, a, 0.27 * a, z, 1.0) for a in (0.4, 0.12)]
+        bets += [LatticeBet(-0.5, a, a, z, 1.0) for a in (0.8, 0.35, 0.14, 0.055)]
+        for i in range(1, 6):
+            a = 0.055 / 2.6**i
+            if a >= epsilon / 2:
+                bets.append(LatticeBet(-0.5, a, a, z, 2.0**-i))
+        bets += [LatticeBet(1.2, 0.0, 0.7, z + 0.9, 1.0)]
+    return bets
 
 
-class Arm:
-    """The interval of one arm, steps 1 to 4; `d` is its error budget delta/K."""
+@dataclass
+class LatticeArm:
+    """Rewards of an arm, and its sums by kept cell, direction and bet."""
 
-    def __init__(
-        self, d: float, epsilon: float, sigma: float | None, bounds: tuple[float, float] | None, adversary_power: str
-    ) -> None:
-        if adversary_power not in ("prescient", "malicious"):
-            raise ValueError(f"adversary_power must be 'prescient' or 'malicious', got {adversary_power!r}")
-        self.malicious = adversary_power == "malicious"
-        self.sigma, self.bounds = scale(sigma, bounds), bounds
-        self.filtered = epsilon > 0 and bounds is None
-        if self.filtered:
-            d1, self.d2, self.d3 = 0.3 * d, 0.65 * d, 0.05 * d
-        elif epsilon > 0:
-            d1, self.d2, self.d3 = 0.3 * d, 0.7 * d, math.nan  # d3 is not used
-        else:
-            d1, self.d2, self.d3 = math.nan, d, math.nan  # nor is d1
-        self.count = CountBound(epsilon, d1)
-        self.lower, self.upper = (-math.inf, math.inf) if bounds is None else bounds
-        self.n = self.c = self.dropped = self.recheck = 0
-        self.next_look = 1
-        self.waiting: list[float] = []
-        self.stored: list[float] = []
-        self.rad = math.nan
-        self.spread = math.inf
-        self.ready = self.alarm = False
+    rewards: list[float]
+    middle: int | None = None
 
-    def tell(self, reward: float) -> bool:
-        """The n-th reward, which waits for the next look; True if that is now."""
-        self.n += 1
-        self.c = self.count.advance()  # step 1
-        self.waiting.append(reward)
-        if self.n < self.next_look:
+    def kept(self, cell: int) -> bool:
+        return self.middle is not None and self.middle - BELOW <= cell <= self.middle + ABOVE
+
+    def nearest(self, cell: int) -> int:
+        assert self.middle is not None
+        return min(max(cell, self.middle - BELOW), self.middle + ABOVE)
+
+
+@dataclass
+class Search:
+    proved: bool
+    lower: int | None = None
+    upper: int | None = None
+    wanting: int | None = None  # lowest sub-cell where W is not enough
+
+
+class Lattice:
+    def __init__(self, arms: int, contamination: Contamination) -> None:
+        self.contamination = contamination
+        self.bets = lattice_bets(contamination.kind, contamination.epsilon)
+        self.least = np.array([bet.least for bet in self.bets])
+        self.most = np.array([bet.C for bet in self.bets])
+        weights = np.array([bet.weight for bet in self.bets])
+        odds = np.log(self.most / self.least)
+        self.mixture = Mixture(np.log(weights / weights.sum()), odds, 0.6, 0.3, 0.05)
+        self.arms = [LatticeArm([]) for _ in range(arms)]
+        self.sums: dict[tuple[int, int, bool], Floats] = {}  # by arm, cell, is it up: 2 rows, raw and flat
+        self.summed: dict[tuple[int, int, bool], int] = {}
+
+    def tell(self, arm: int, reward: float) -> None:
+        self.arms[arm].rewards.append(reward)
+
+    def locate(self, arm: int) -> float:
+        record = self.arms[arm]
+        last = sorted(record.rewards[-127:])
+        location = last[len(last) // 2]
+        cell = math.floor(location / SIZE + 1 / 2)
+        if record.middle is None or abs(cell - record.middle) > 8:
+            record.middle = cell
+        return location
+
+    def unset(self) -> Start:
+        return Start()
+
+    # ---- evidence
+
+    def sum_logs(self, arm: int, cell: int, up: bool) -> Floats:
+        """Sums of log h (row 0) and of the log of the flat bets (row 1) over all rewards, reward by reward."""
+        key = (arm, cell, up)
+        sums, done = self.sums.get(key), self.summed.get(key, 0)
+        if sums is None:
+            sums = np.zeros((2, len(self.bets)))
+        for x in self.arms[arm].rewards[done:]:
+            y = x - cell * SIZE if up else cell * SIZE - x
+            for j, bet in enumerate(self.bets):
+                raw, flat = bet.h(np.array([y, max(y, bet.y_least)]))
+                sums[0, j] += math.log(raw)
+                sums[1, j] += math.log(flat)
+        self.sums[key], self.summed[key] = sums, len(self.arms[arm].rewards)
+        return sums
+
+    def prices(self, look: Look, d: float) -> Floats:
+        phi = np.array([bet.phi(d) for bet in self.bets])
+        return self.contamination.price(look.n, phi, self.least, self.most, look.of_arm)
+
+    def up(self, b: int, p: int, look: Look) -> Floats:
+        """Raw up log evidence of b in sub-cell p: at its right end. None of a cell that is not kept."""
+        cell, part = divmod(p, PARTS)
+        if not self.arms[b].kept(cell):
+            return np.full(len(self.bets), -math.inf)
+        return np.asarray(self.sum_logs(b, cell, True)[0] - self.prices(look, ((part + 1) / PARTS - 1 / 2) * SIZE))
+
+    def down(self, a: int, p: int, look: Look) -> Floats:
+        """Raw down log evidence of a in sub-cell p: at its left end."""
+        cell, part = divmod(p, PARTS)
+        if not self.arms[a].kept(cell):
+            return np.full(len(self.bets), -math.inf)
+        return np.asarray(self.sum_logs(a, cell, False)[0] - self.prices(look, -(part / PARTS - 1 / 2) * SIZE))
+
+    def log_W(self, b: int, p: int, a: int, q: int, look: Look) -> float:
+        """With m in sub-cell p and m' in sub-cell q."""
+        return float(self.mixture.log_W(self.up(b, p, look), self.down(a, q, look), look.of_all))
+
+    # ---- the search
+
+    def edge(self, arm: int, first: int, up: bool, look: Look) -> int | None:
+        """The first cell from `first` downwards (up-evidence) or upwards (down) where one arm alone is enough."""
+        cell = self.arms[arm].nearest(first)
+        while self.arms[arm].kept(cell):
+            sums = self.sum_logs(arm, cell, up) - self.prices(look, SIZE / 2)
+            raw, flat = self.mixture.log_alone(sums, look.of_all)
+            enough = look.e - math.log(self.mixture.alone)
+            if raw >= enough and flat >= enough:
+                return cell
+            cell += -1 if up else 1
+        return None
+
+    def search(self, b: int, a: int, p: int, look: Look, shift: int = 0) -> Search:
+        """Is W enough everywhere, with m' >= m + shift sub-cells?"""
+        lower = self.edge(b, p // PARTS, True, look)
+        if lower is None:
+            return Search(False)
+        upper = self.edge(a, p // PARTS, False, look)
+        if upper is None:
+            return Search(False, lower)
+        wanting = None
+        apart = True
+        for cell in range(lower + 1, upper):
+            for sub in range(cell * PARTS, (cell + 1) * PARTS):
+                if sub + shift >= upper * PARTS:  # m' is in the upper edge or beyond
+                    continue
+                if self.log_W(b, sub, a, sub + shift, look) < look.e and wanting is None:
+                    wanting = sub
+            for higher in range((cell * PARTS + shift) // PARTS + 1, upper):
+                if self.log_W(b, cell * PARTS + PARTS - 1, a, higher * PARTS, look) < look.e:
+                    apart = False
+        return Search(wanting is None and apart, lower, upper, wanting)
+
+    def begin(self, b: int, a: int, look: Look, start: Start) -> int:
+        p = start.p
+        if p is None or not self.kept_by_both(b, a, p):
+            m = (look.locations[b] + look.locations[a]) / 2
+            p = math.floor((m / SIZE + 1 / 2) * PARTS)
+        return p
+
+    def kept_by_both(self, b: int, a: int, p: int) -> bool:
+        return self.arms[b].kept(p // PARTS) and self.arms[a].kept(p // PARTS)
+
+    def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
+        if look.n < start.waits_for:
             return False
-        self.look()
-        return True
+        p = self.begin(b, a, look, start)
+        if self.kept_by_both(b, a, p) and self.log_W(b, p, a, p, look) < look.e:
+            return False
+        found = self.search(b, a, p, look)
+        if found.proved:
+            return True
+        start.waits_for = look.n + 1 + look.n // 32
+        if found.wanting is not None:
+            assert found.lower is not None
+            assert found.upper is not None
+            start.p = self.descend(b, a, found.wanting, found.lower + 1, found.upper - 1, look)
+        return False
 
-    def look(self) -> None:
-        """Steps 2 to 4."""
-        if self.filtered:
-            self.rad = self.sigma * math.sqrt(2 * math.log(math.pi**2 * self.n**2 / (3 * self.d3)))  # step 2
-        for reward in self.waiting:
-            if self.filtered and not self.alarm and self.is_far(reward):  # step 3; after an alarm nothing is certain
-                self.dropped += 1
+    def descend(self, b: int, a: int, p: int, first: int, last: int, look: Look) -> int:
+        """Where W is about least in the cells from `first` to `last`."""
+
+        def height(p: int) -> float:
+            inside = first * PARTS <= p < (last + 1) * PARTS
+            return self.log_W(b, p, a, p, look) if inside else math.inf
+
+        for step in (32, 16, 8, 4, 2, 1):
+            while True:
+                if height(p - step) < height(p):
+                    p -= step
+                elif height(p + step) < height(p):
+                    p += step
+                else:
+                    break
+        return p
+
+    def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool:
+        shift = -math.ceil(-tau / (SIZE / PARTS))
+        return self.search(b, a, self.begin(b, a, look, Start()), look, shift).proved
+
+    # ---- section 10
+
+    def hopeless(self, b: int, a: int, look: Look) -> bool:
+        for cell in range(-BELOW, ABOVE + 1):
+            middle = self.arms[b].middle
+            assert middle is not None
+            cell += middle
+            if not self.kept_by_both(b, a, cell * PARTS):
+                continue
+            most_up = self.reach(b, cell, True, look)
+            most_down = self.reach(a, cell, False, look)
+
+            def up_grows(d: float, most: Floats = most_up) -> bool:
+                return bool(np.any(most > self.prices_by_reward(look, d)))
+
+            def down_grows(d: float, most: Floats = most_down) -> bool:
+                return bool(np.any(most > self.prices_by_reward(look, -d)))
+
+            low, high = -SIZE / 2, SIZE / 2
+            if up_grows(high):
+                continue
+            if not down_grows(least_false(up_grows, low, high)):
+                return True
+        return False
+
+    def reach(self, arm: int, cell: int, up: bool, look: Look) -> Floats:
+        x = np.array(self.arms[arm].rewards)
+        y = x - cell * SIZE if up else cell * SIZE - x
+        return np.array([upper_mean(bet.h(y)) for bet in self.bets])
+
+    def prices_by_reward(self, look: Look, d: float) -> Floats:
+        return np.exp((self.prices(look, d) + look.of_all * self.mixture.odds) / look.n)
+
+
+def upper_mean(h: Floats) -> float:
+    """Mean of h plus z standard errors."""
+    n = len(h)
+    z = math.sqrt(2 * math.log(40 * (1 + math.log2(n)) ** 2))
+    return float(np.mean(h) + z * np.std(h) / math.sqrt(n))
+
+
+def least_false(grows: Callable[[float], bool], low: float, high: float) -> float:
+    """Where something that is false at `high`, and true only to the left of where it is false, is false first."""
+    if not grows(low):
+        return low
+    for _ in range(100):
+        m = (low + high) / 2
+        if grows(m):
+            low = m
+        else:
+            high = m
+    return high
+
+
+# ---------------------------------------------------------------- section 6: rewards with bounds
+
+
+@dataclass
+class BoundedBet:
+    r: float
+    c: float
+    weight: float
+    small: bool
+
+    def __post_init__(self) -> None:
+        self.u = math.exp(self.r) - 1
+        self.C = 1 + self.u * self.c
+
+    def log_h(self, x: float) -> float:
+        """Of an up-bet; of a down-bet at 1 - x."""
+        z = self.u * min(x, self.c)
+        if self.small and 0 < x < 1:
+            return z - z**2 / 2 + z**3 / 3 - z**4 / 4
+        return math.log(1 + z)
+
+    def phi(self, m: float) -> float:
+        return 1 + self.u * min(m, self.c)
+
+
+def bounded_bets(epsilon: float) -> list[BoundedBet]:
+    if epsilon == 0:
+        weights, clips = (0.1, 0.12, 0.125, 0.125, 0.125, 0.125, 0.14, 0.14), {1.0: 1.0}
+    else:
+        weights, clips = (0.06, 0.1, 0.2, 0.24, 0.2, 0.1, 0.06, 0.04), {1.0: 0.7, 0.8: 0.15, 0.7: 0.15}
+    bets = [
+        BoundedBet(0.04 * 2**i, c, 0.97 * weight * share, False)
+        for c, share in clips.items()
+        for i, weight in enumerate(weights)
+    ]
+    small = 20 if epsilon == 0 else 6
+    return bets + [BoundedBet(0.04 / 2**i, 1.0, 0.03 / (i * (i + 1)), True) for i in range(1, small + 1)]
+
+
+class Bounded:
+    def __init__(self, arms: int, contamination: Contamination) -> None:
+        self.contamination = contamination
+        self.bets = bounded_bets(contamination.epsilon)
+        self.most = np.array([bet.C for bet in self.bets])
+        self.least = np.ones(len(self.bets))
+        log_weights = np.log([bet.weight for bet in self.bets])
+        self.mixture = Mixture(log_weights, np.log(self.most), 0.88, 0.08, 0.02)
+        self.rewards: list[list[float]] = [[] for _ in range(arms)]
+        self.ups = np.zeros((arms, len(self.bets)))
+        self.downs = np.zeros((arms, len(self.bets)))
+
+    def tell(self, arm: int, reward: float) -> None:
+        self.rewards[arm].append(reward)
+        self.ups[arm] += [bet.log_h(reward) for bet in self.bets]
+        self.downs[arm] += [bet.log_h(1 - reward) for bet in self.bets]
+
+    def locate(self, arm: int) -> float:
+        return math.fsum(self.rewards[arm]) / len(self.rewards[arm])
+
+    def unset(self) -> Start:
+        return Start()
+
+    def prices(self, look: Look, m: float) -> Floats:
+        phi = np.array([bet.phi(m) for bet in self.bets])
+        return self.contamination.price(look.n, phi, self.least, self.most, look.of_arm)
+
+    def log_W(self, b: int, m: float, a: int, other: float, look: Look) -> float:
+        up = self.ups[b] - self.prices(look, m)
+        down = self.downs[a] - self.prices(look, 1 - other)
+        return float(self.mixture.log_W(up, down, look.of_all))
+
+    def least_log_W(self, b: int, a: int, look: Look, tau: float = 0.0) -> float:
+        """Infimum over m and m' = m + tau, both in [0, 1], by the golden section: log W is convex."""
+
+        def height(m: float) -> float:
+            return self.log_W(b, m, a, min(1.0, m + tau), look)
+
+        low, high = 0.0, 1 - tau
+        if high < low:
+            return math.inf
+        least = min(height(low), height(high))
+        golden = (math.sqrt(5) - 1) / 2
+        while high - low > 1e-12:
+            left, right = high - golden * (high - low), low + golden * (high - low)
+            at_left, at_right = height(left), height(right)
+            least = min(least, at_left, at_right)
+            if at_left <= at_right:
+                high = right
             else:
-                self.stored.append(reward)
-        self.waiting = []
-        if self.refresh() and self.evict():  # step 4
-            self.refresh()
+                low = left
+        return least
 
-    def is_far(self, value: float) -> bool:
-        """Certainly contaminated: clean rewards are within rad of the mean, and the mean is in the interval."""
-        return value < self.lower - self.rad or value > self.upper + self.rad
+    def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
+        return self.least_log_W(b, a, look) >= look.e
 
-    def evict(self) -> bool:
-        """Step 4, eviction: drop what the new interval shows to be contaminated."""
-        if not self.filtered or self.alarm or self.n < self.recheck:
-            return False
-        kept = [x for x in self.stored if not self.is_far(x)]
-        if len(kept) == len(self.stored):
-            return False
-        self.dropped += len(self.stored) - len(kept)
-        self.stored = kept
-        self.recheck = self.n + max(1, self.n // 16)
-        return True
+    def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool:
+        return self.least_log_W(b, a, look, tau) >= look.e
 
-    def refresh(self) -> bool:
-        """Step 4 but for the eviction; True if the interval was replaced (or confirmed)."""
-        if self.n - self.c < 1:
-            return False
-        spare = self.c - self.dropped  # how many of the stored rewards may be contaminated
-        if spare < 0:
-            self.alarm = True
-            spare = 0
-        q = len(self.stored) - spare
-        if q < 1:
-            return False
-        self.ready = True
-        ordered = sorted(self.stored)
-        L, H = ordered[:q], ordered[-q:]
-        lo, hi, self.spread = self.estimate(L, H) if self.bounds is None else self.estimate_bounded(L, H, *self.bounds)
-        new_lower, new_upper = max(self.lower, lo), min(self.upper, hi)
-        if new_lower > new_upper:
-            self.alarm = True
-            return False
-        self.lower, self.upper = new_lower, new_upper
-        return True
+    def hopeless(self, b: int, a: int, look: Look) -> bool:
+        def mean(rewards: Floats) -> Floats:
+            return np.array([upper_mean(1 + bet.u * np.minimum(rewards, bet.c)) for bet in self.bets])
 
-    def estimate(self, L: Sequence[float], H: Sequence[float]) -> tuple[float, float, float]:
-        """Lower end, upper end and spread from the q smallest and the q largest, rewards not bounded."""
-        n, q = self.n, len(L)
-        if self.malicious:
-            # The mean of all n before contamination; the c that we do not see deviate by at most G in sum.
-            spread = n * self.w(n) / q
-            margin = spread + self.G(n - q) / q
-        else:
-            # The q smallest have a mean no larger than that of any q clean ones.
-            spread = margin = self.w(q)
-        lo, hi = math.fsum(L) / q - margin, math.fsum(H) / q + margin
-        if self.filtered:  # some clean reward is >= max(L), some is <= min(H)
-            lo, hi = max(lo, max(L) - self.rad), min(hi, min(H) + self.rad)
-        return lo, hi, spread
+        most_up, most_down = mean(np.array(self.rewards[b])), mean(1 - np.array(self.rewards[a]))
 
-    def estimate_bounded(
-        self, L: Sequence[float], H: Sequence[float], low: float, high: float
-    ) -> tuple[float, float, float]:
-        """The same for rewards in [low, high], where those that we do not see are at worst `low` or `high`."""
-        n, q, width = self.n, len(L), high - low
-        sum_low = math.fsum((x - low) / width for x in L)
-        sum_high = math.fsum((x - low) / width for x in H)
-        if self.malicious:
-            used, average_low, average_high = n, sum_low / n, (sum_high + n - q) / n
-        else:
-            used, average_low, average_high = q, sum_low / q, sum_high / q
-        average_low, average_high = (min(1.0, max(0.0, average)) for average in (average_low, average_high))
-        lo, hi = far_root(average_low, used, self.d2, 0.0), far_root(average_high, used, self.d2, 1.0)
-        return low + width * lo, low + width * hi, self.w(used)
+        def by_reward(m: float) -> Floats:
+            return np.exp((self.prices(look, m) + look.of_all * self.mixture.odds) / look.n)
 
-    def w(self, x: int) -> float:
-        """Statistical radius of a mean of x rewards: Robbins' normal mixture, two-sided, for all x at once."""
-        return self.sigma * math.sqrt((x + R) * (math.log((x + R) / R) + 2 * math.log(1 / self.d2))) / x
+        def up_grows(m: float) -> bool:
+            return bool(np.any(most_up > by_reward(m)))
 
-    def G(self, c: int) -> float:
-        """How far the sum of any c of the n clean rewards is from c times the mean; binom(n, c) <= (e n / c)^c."""
-        if c == 0:
-            return 0.0
-        n = self.n
-        log_term = c * (1 + math.log(n / c)) + math.log(math.pi**2 / (3 * self.d3)) + 3 * math.log(n)
-        return min(c * self.rad, self.sigma * math.sqrt(2 * c * log_term))
+        def down_grows(m: float) -> bool:
+            return bool(np.any(most_down > by_reward(1 - m)))
+
+        return not up_grows(1.0) and not down_grows(least_false(up_grows, 0.0, 1.0))
 
 
-def next_look(n: int, spread: float, overlap: float, resolution: float) -> int:
-    """How many rewards an arm that has n now will have when it is looked at again.
-
-    >>> [next_look(n, 1.0, 9.0, 0.1) for n in (1, 8, 16, 1000, 4000, 100000)], next_look(1000, 1.0, 0.04, 0.1)
-    ([2, 9, 18, 1125, 4512, 102144], 1002)
-    """
-    wait = min(n / 8, 2048, n * overlap / (16 * spread))
-    if spread >= resolution:
-        wait = min(wait, n * ((spread / resolution) ** 2 - 1))
-    number = n + max(1, int(wait))
-    unit = 1
-    while number > 512 * unit and number > 4096:  # from 4096 on, only 256 numbers from each power of two to the next
-        unit *= 2
-    return -(-number // unit) * unit
+# ---------------------------------------------------------------- section 7: no contamination
 
 
-def scale(sigma: float | None, bounds: tuple[float, float] | None) -> float:
-    """sigma, which `bounds` replace."""
-    if bounds is not None:
-        return (bounds[1] - bounds[0]) / 2
-    if sigma is not None:
-        return sigma
-    raise ValueError("sigma or bounds must be given")
+class Clean:
+    def __init__(self, arms: int) -> None:
+        ladder = [(0.02 * 2.2**i, 0.95 / 7) for i in range(7)]
+        ladder += [(0.02 / 2.2**i, 0.05 / (i * (i + 1))) for i in range(1, 21)]
+        self.k = np.array([k for k, _ in ladder])
+        self.log_weights = np.log([weight for _, weight in ladder])
+        self.rewards: list[list[float]] = [[] for _ in range(arms)]
+
+    def tell(self, arm: int, reward: float) -> None:
+        self.rewards[arm].append(reward)
+
+    def locate(self, arm: int) -> float:
+        return math.fsum(self.rewards[arm]) / len(self.rewards[arm])
+
+    def unset(self) -> Start:
+        return Start()
+
+    def log_W(self, b: int, a: int, n: int, tau: float) -> float:
+        lead = math.fsum(self.rewards[b]) - math.fsum(self.rewards[a]) + n * tau
+        return float(log_sum(self.log_weights + self.k * lead - n * self.k**2))
+
+    def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
+        return self.log_W(b, a, look.n, 0.0) >= look.e
+
+    def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool:
+        return self.log_W(b, a, look.n, tau) >= look.e
+
+    def hopeless(self, b: int, a: int, look: Look) -> bool:
+        return False
 
 
-def interval_after(
-    rewards: Iterable[float],
-    *,
-    K: int = 1,
-    delta: float,
-    epsilon: float,
-    sigma: float | None = None,
-    bounds: tuple[float, float] | None = None,
-    adversary_power: str = "prescient",
-) -> tuple[float, float]:
-    """The interval of one of K arms after these rewards.
-
-    >>> interval_after([0.0] * 100, delta=0.1, epsilon=0.0, sigma=1.0)[1] == math.sqrt(150 * math.log(3 / 0.1**2)) / 100
-    True
-    """
-    arm = Arm(delta / K, epsilon, sigma, bounds, adversary_power)
-    for n, reward in enumerate(rewards):
-        arm.next_look = n + 1
-        arm.tell(reward)
-    return arm.lower, arm.upper
-
-
-# ---------------------------------------------------------------- the method
+# ---------------------------------------------------------------- section 12: the algorithm
 
 
 @dataclass
 class CertifiedTrajectory:
-    """What a run did: the arm of every pull in order, what it found, and the state of every arm at the end."""
+    """What a run did: the arm of every pull in order, and what it found."""
 
     arms: list[int]
     status: Status
-    answer: int  # -1 unless identified
-    candidates: list[int]
+    answer: int | None  # None unless identified
+    candidates: list[int]  # survivors
     pulls: int
-    lower: list[float]
-    upper: list[float]
-    alarms: list[bool]
+    limit: Limit | None
+
+
+@dataclass
+class Slot:
+    champion: int | None
+    starts: list[Start]
+
+
+class Rounds:
+    """Survivors, champions and what a look finds."""
+
+    def __init__(
+        self,
+        arms: int,
+        engine: Engine,
+        contamination: Contamination,
+        *,
+        delta: float,
+        resolution: float | None,
+        good_enough: float | None,
+    ) -> None:
+        self.arms, self.engine, self.contamination = arms, engine, contamination
+        self.e = math.log((arms - 1) / delta)
+        self.resolution, self.tau = resolution, good_enough  # in units of sigma; tau in those of the engine
+        self.survivors = list(range(arms))
+        self.locations = [math.nan] * arms
+        self.slots = [Slot(None, []), Slot(None, [])]
+        self.answer: int | None = None
+        self.limit: Limit | None = None
+
+    def best_two(self) -> list[int]:
+        return sorted(self.survivors, key=lambda i: (-self.locations[i], i))[:2]
+
+    def renew_champions(self) -> None:
+        champions = self.best_two()
+        for slot in self.slots:
+            if slot.champion not in champions:
+                slot.champion = None
+        seated = [slot.champion for slot in self.slots]
+        for champion in sorted(champions):
+            if champion not in seated:
+                slot = next(slot for slot in self.slots if slot.champion is None)
+                slot.champion, slot.starts = champion, [self.engine.unset() for _ in range(self.arms)]
+
+    def look(self, n: int, N: int) -> bool:
+        """After round n; True if this is the end."""
+        if n & (n - 1) == 0:  # 1.
+            for i in self.survivors:
+                self.locations[i] = self.engine.locate(i)
+            self.renew_champions()
+        look = Look(n, *self.contamination.count(n, N), self.e, self.locations)  # 2.
+        for a in list(self.survivors):  # 3.
+            for number, slot in enumerate(self.slots):
+                b = slot.champion
+                if b is None or b == a or b not in self.survivors or a not in self.survivors:
+                    continue
+                if number == 1 and n % 4 != 0:
+                    continue
+                if self.engine.compare(b, a, look, slot.starts[a]):
+                    self.survivors.remove(a)
+        if any(slot.champion not in self.survivors for slot in self.slots):  # 4.
+            self.renew_champions()
+        if len(self.survivors) == 1:
+            self.answer = self.survivors[0]
+            return True
+        return self.give_up(n, look)
+
+    def give_up(self, n: int, look: Look) -> bool:
+        """Step 5 of a look."""
+        if self.tau is not None:
+            for slot in self.slots:
+                champion = slot.champion
+                assert champion is not None
+                others = [a for a in self.survivors if a != champion]
+                if all(self.engine.good_enough(champion, a, look, self.tau) for a in others):
+                    self.answer = champion
+                    return True
+        b, a = self.best_two()
+        if self.contamination.epsilon > 0 and asks_for_limit(n) and self.engine.hopeless(b, a, look):
+            self.limit = "contamination"
+            return True
+        if self.resolution is not None and 4 * self.e / self.resolution**2 <= n:
+            self.limit = "resolution"
+            return True
+        return False
+
+
+def is_look(n: int) -> bool:
+    return n % 2 ** max(0, math.floor(math.log2(n)) - 5) == 0
+
+
+def asks_for_limit(n: int) -> bool:
+    """Is n one of 512, 768, 1024, 1536, ...?
+
+    >>> [n for n in range(5000) if asks_for_limit(n)]
+    [512, 768, 1024, 1536, 2048, 3072, 4096]
+    """
+    return any(n in (512 * 2**i, 768 * 2**i) for i in range(40))
 
 
 def run_certified(
     pull: Callable[[int], float],
-    K: int,
+    arms: int,
     *,
     delta: float,
     epsilon: float,
     sigma: float | None = None,
     bounds: tuple[float, float] | None = None,
+    contamination: str = "prescient",
     resolution: float | None = None,
-    adversary_power: str = "prescient",
-    max_pulls: int | None = None,
+    good_enough: float | None = None,
+    share_from: float | None = None,
+    max_pulls: int = 100_000,
 ) -> CertifiedTrajectory:
-    """Run until the best arm is identified, or can't be at this resolution, or `max_pulls` is reached.
-
-    Valid for K >= 2, 0 < delta < 1, 0 <= epsilon < 1/2, sigma > 0, low < high, and finite rewards within the bounds.
+    """Run until an arm is named, or a limit is met, or `max_pulls` is reached.
 
     >>> run = run_certified(lambda arm: [0.0, 10.0, 0.0][arm], 3, delta=0.1, epsilon=0.0, sigma=1.0)
     >>> run.arms, run.status, run.answer, run.candidates
     ([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2], 'identified', 1, [1])
     """
-    if resolution is None:
-        resolution = 0.05 * scale(sigma, bounds)
-    A = [Arm(delta / K, epsilon, sigma, bounds, adversary_power) for _ in range(K)]
-    arms: list[int] = []
-
-    def result(status: Status, answer: int, candidates: list[int]) -> CertifiedTrajectory:
-        lower, upper, alarms = [x.lower for x in A], [x.upper for x in A], [x.alarm for x in A]
-        return CertifiedTrajectory(arms, status, answer, candidates, len(arms), lower, upper, alarms)
-
-    looked: Arm | None = None  # at the last pull
+    kind = Contamination(contamination, epsilon, share_from, arms)
+    engine: Engine
+    if bounds is not None:
+        origin, unit, scale = bounds[0], bounds[1] - bounds[0], (bounds[1] - bounds[0]) / 2
+        engine = Bounded(arms, kind)
+    elif sigma is not None:
+        origin, unit, scale = 0.0, sigma, sigma
+        engine = Clean(arms) if epsilon == 0 else Lattice(arms, kind)
+    else:
+        raise ValueError("sigma or bounds must be given")
+    if resolution is None and epsilon > 0:
+        resolution = 0.05 * scale
+    rounds = Rounds(
+        arms,
+        engine,
+        kind,
+        delta=delta,
+        resolution=None if resolution is None else resolution / scale,
+        good_enough=None if good_enough is None else good_enough / unit,
+    )
+    pulled: list[int] = []
+    n = 0
     while True:
-        waiting = [i for i in range(K) if not A[i].ready]
-        if waiting:
-            arm = min(waiting, key=lambda i: A[i].n)
-        else:
-            leader = max(range(K), key=lambda i: (A[i].lower + A[i].upper) / 2)
-            challenger = max([i for i in range(K) if i != leader], key=lambda i: A[i].upper)
-            if A[leader].lower > A[challenger].upper:
-                return result("identified", leader, [leader])
-            if A[leader].spread < resolution and A[challenger].spread < resolution:
-                return result("indistinguishable", -1, [i for i in range(K) if A[i].upper >= A[leader].lower])
-            arm = min(sorted([leader, challenger]), key=lambda i: A[i].n)
-
-        if not waiting and looked is not None:
-            overlap = max(A[challenger].upper - A[leader].lower, 0.0)
-            looked.next_look = next_look(looked.n, looked.spread, overlap, resolution)
-        if len(arms) == max_pulls:  # only now: the stop test has been made after the last pull
-            best_lower = max(x.lower for x in A)
-            return result("undecided", -1, [i for i in range(K) if A[i].upper >= best_lower])
-        looked = A[arm] if A[arm].tell(pull(arm)) else None
-        if looked is not None:
-            looked.next_look = looked.n + 1  # unless there is a leader to go by
-        arms.append(arm)
+        n += 1
+        for arm in list(rounds.survivors):
+            if len(pulled) == max_pulls:
+                return CertifiedTrajectory(pulled, "undecided", None, rounds.survivors, len(pulled), None)
+            engine.tell(arm, (pull(arm) - origin) / unit)
+            pulled.append(arm)
+        if is_look(n) and rounds.look(n, len(pulled)):
+            status: Status = "indistinguishable" if rounds.answer is None else "identified"
+            return CertifiedTrajectory(pulled, status, rounds.answer, rounds.survivors, len(pulled), rounds.limit)

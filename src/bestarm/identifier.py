@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -13,11 +14,13 @@ from numpy.typing import NDArray
 from bestarm.checks import checked, number
 from bestarm.errors import InputError
 from bestarm.kernels import methods as kernels
+from bestarm.kernels.readouts import withdraw
 from bestarm.kernels.state import make_room, new_state
 from bestarm.methods import DEFAULT, Method, get_method
 from bestarm.problem import Label, checked_reward, checked_rewards, pose
-from bestarm.result import STATUSES, ArmRow, Result
-from bestarm.robustness import Log, Sensitivity, alarms, sensitivity, tolerance
+from bestarm.result import LIMITS, STATUSES, ArmRow, Result
+from bestarm.robustness import ALL, Log, Sensitivity, Standing, alarms, overturn, sensitivity, standing, tolerance
+from bestarm.sources import Sources
 
 
 class Identifier:
@@ -34,7 +37,9 @@ class Identifier:
     delta : float in (0, 1)
         Accepted probability of a wrong answer.
     epsilon : float in [0, 0.5)
-        Bound on the probability that a reward was replaced by an adversary.
+        How much was replaced by an adversary: by default a bound on the probability of each reward, by an independent
+        coin. The option `contamination` of the certified method says what else it may be (a share of the rewards of
+        each arm, of all rewards, of the sources); see the guide "Which contamination is mine?".
     sigma : float > 0, optional
         Sub-Gaussian scale of a clean reward.
     bounds : (float, float), optional
@@ -70,6 +75,12 @@ class Identifier:
         self._options = self._method.complete(self._problem, options)
         self._index = {label: place for place, label in enumerate(self._problem.labels)}
         self._rule = self._method.rule(self._problem, self._options)
+        self._sources: Sources | None = None
+        if self._method.certifies:
+            self._rule["kept"] = ALL
+            if self._options["contamination"] == "sources":
+                self._sources = Sources(self._problem, self._options)
+                self._rule["endless"] = 1  # arms are dropped by what the sources say
         self._state = new_state(self._problem.size, self._rule)
         self._decision: Result | None = None
         self._log = Log() if self._method.certifies else None
@@ -123,17 +134,29 @@ class Identifier:
         labels = self._problem.labels
         return labels[indices[0]] if n is None else [labels[index] for index in indices]
 
-    def tell(self, arm: Label, reward: float) -> None:
-        """Take in one reward of an arm. A bad one is refused and changes nothing."""
+    def tell(self, arm: Label, reward: float, source: Hashable | None = None) -> None:
+        """Take in one reward of an arm. A bad one is refused and changes nothing.
+
+        `source` is who or what gave it, for contamination="sources" and only there. What a source says of an arm counts
+        once: a second reward of the same source on the same arm is not used.
+        """
         index = self._find(arm)
         value = checked_reward(self._problem, reward)
+        if self._sources is not None or source is not None:
+            self._tell_source(index, value, source)
+            return
         if self._log is not None:
             self._log.append(index, value)
         self._place[0] = index
         self._reward[0] = value
         self._take(self._place, self._reward)
 
-    def tell_many(self, arms: Sequence[Label], rewards: Sequence[float] | NDArray[np.float64]) -> None:
+    def tell_many(
+        self,
+        arms: Sequence[Label],
+        rewards: Sequence[float] | NDArray[np.float64],
+        sources: Sequence[Hashable] | None = None,
+    ) -> None:
         """Take in rewards of many arms, in order, as if told one by one. One bad one, and none is taken."""
         indices = self._find_all(arms)
         values = checked_rewards(self._problem, rewards)
@@ -141,19 +164,84 @@ class Identifier:
             raise InputError(
                 "rewards", f"be as many as arms ({indices.size})", values.size, "give one reward for each arm"
             )
+        if self._sources is not None or sources is not None:
+            given = [None] * indices.size if sources is None else list(sources)
+            if len(given) != indices.size:
+                raise InputError(
+                    "sources", f"be as many as arms ({indices.size})", len(given), "give one source for each reward"
+                )
+            for source in given:
+                self._check_source(source)
+            for index, value, source in zip(indices, values, given, strict=True):
+                self._tell_source(int(index), float(value), source)
+            return
         if self._log is not None:
             self._log.extend(indices, values)
         self._take(indices, values)
+
+    def _check_source(self, source: Hashable | None) -> None:
+        if self._sources is None:
+            raise InputError(
+                "source", "come with contamination='sources'", source, "leave it out, or say that sources may be dishonest"
+            )
+        if source is None or source != source or not isinstance(source, Hashable):
+            raise InputError("source", "be given, as a label that can be looked up", source, "such as a voter's id")
+
+    def _tell_source(self, index: int, value: float, source: Hashable | None) -> None:
+        self._check_source(source)
+        assert self._sources is not None and self._log is not None
+        counts = self._sources.tell(index, value, source)
+        self._log.append(index, value)
+        self._place[0], self._reward[0] = index, value
+        self._take(self._place, self._reward)
+        if not counts or self.done or not self._sources.is_due():
+            return
+        arms = self._state.samples.arms
+        for worse in self._sources.worse(np.flatnonzero(arms["active"])):
+            withdraw(self._state, self._rule, worse, True)
+        left = np.flatnonzero(arms["active"])
+        if left.size == 1:
+            self._state.control["done"], self._state.control["best"] = 1, left[0]
+            self._decision = self._verdict()
 
     @property
     def result(self) -> Result:
         """The verdict; before the decision, one with the status "undecided"."""
         if self._decision is None:
-            return self._verdict()
-        if self._log is not None and self._decision.best is not None and self._decision.tolerance is None:
-            used = self._log.first(self._decision.pulls)
-            self._decision = replace(self._decision, tolerance=tolerance(self._problem, self._options, used))
+            return self._with_standing(self._verdict(), len(self._log.indices) if self._log is not None else 0)
+        if self._log is not None and self._decision.evidence is None:
+            decision = self._with_standing(self._decision, self._decision.pulls)
+            if decision.best is not None and self._sources is None:
+                best, used = self._index[decision.best], self._log.first(decision.pulls)
+                decision = replace(
+                    decision,
+                    tolerance=tolerance(self._problem, self._options, used, best),
+                    overturn=overturn(self._problem, self._options, used, best),
+                )
+            self._decision = decision
         return replace(self._decision, options=dict(self._options))  # a caller may change its own copy
+
+    def _with_standing(self, result: Result, used: int) -> Result:
+        """Return a result with how its winner, or leader, stands against the others (certified method)."""
+        if self._log is None or result.leader is None or result.pulls == 0:
+            return result
+        leader = self._index[result.leader]
+        dropped = self._state.samples.arms["dropped"] > 0
+        if self._sources is None:
+            stands = standing(self._problem, self._options, self._log.first(used), leader, dropped)
+        else:
+            stands = self._standing_by_sources(leader, dropped)
+        return replace(result, leads=stands.leads, evidence=stands.evidence)
+
+    def _standing_by_sources(self, leader: int, dropped: NDArray[np.bool_]) -> Standing:
+        assert self._sources is not None
+        enough = float(self._rule["log_threshold"][0])
+        leads, weakest = {}, np.inf
+        for other, label in enumerate(self._problem.labels):
+            if other != leader:
+                evidence, leads[label] = self._sources.evidence(leader, other)
+                weakest = min(weakest, max(evidence, enough) if dropped[other] else evidence)
+        return Standing(leads, min(1.0, float((self._problem.size - 1) * np.exp(-weakest))))
 
     def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
         """Return, for each epsilon of a grid, which arms the rewards told so far leave in question.
@@ -162,7 +250,11 @@ class Identifier:
         """
         if self._log is None:
             raise InputError(
-                "method", "be certified", self._method_name, "only its intervals say what would hold at another epsilon"
+                "method", "be certified", self._method_name, "only its evidence can be weighed at another epsilon"
+            )
+        if self._sources is not None:
+            raise InputError(
+                "contamination", "not be sources", "sources", "ask again with another epsilon: sources are few, and counted"
             )
         return sensitivity(self._problem, self._options, self._log, epsilons)
 
@@ -216,11 +308,15 @@ class Identifier:
 
     def _verdict(self) -> Result:
         rows = self.estimates
-        best = int(self._state.control["best"][0])
+        control = self._state.control[0]
+        best = int(control["best"])
+        left = tuple(row.label for row in rows if row.active) or tuple(row.label for row in rows)
+        done = int(control["done"])
+        guess = max((row for row in rows if row.label in set(left)), key=_estimate)
         return Result(
-            status=STATUSES[int(self._state.control["done"][0])],
+            status=STATUSES[done],
             best=self._problem.labels[best] if best >= 0 else None,
-            candidates=tuple(row.label for row in rows if row.active) if best < 0 else (self._problem.labels[best],),
+            candidates=left if best < 0 or self._options.get("good_enough") else (self._problem.labels[best],),
             pulls=self.pulls,
             delta=self._problem.delta,
             epsilon=self._problem.epsilon,
@@ -228,9 +324,15 @@ class Identifier:
             method=self._method_name,
             options=dict(self._options),
             arms=rows,
-            promise=self._method.promise,
-            alarms=alarms(self._problem, self._state),
+            promise=self._method.promised(self._options),
+            leader=self._problem.labels[best] if best >= 0 else guess.label if self.pulls > 0 else None,
+            limit=LIMITS[int(control["limit"])],
+            alarms=alarms(self._problem, self._state, self._rule) if self._method.certifies else (),
         )
+
+
+def _estimate(row: ArmRow) -> float:
+    return -math.inf if math.isnan(row.estimate) else row.estimate
 
 
 def identify(
@@ -253,7 +355,7 @@ def identify(
     pull : callable
         From a label to a reward.
     max_pulls : int >= 1, optional
-        Stop after so many rewards even if undecided; the verdict then says so.
+        Stop after so many rewards even if undecided; the verdict then says so (limit "budget").
     progress : bool
         Show the number of rewards on stderr, if that is a terminal.
     arms, delta, epsilon, sigma, bounds, method, **options
@@ -274,7 +376,7 @@ def identify(
             arm = finder.ask()
             finder.tell(arm, pull(arm))
             show(finder.pulls)
-    return finder.result
+    return finder.result if finder.done else replace(finder.result, limit="budget")
 
 
 @contextlib.contextmanager

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from bestarm.problem import Label
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
 STATUSES = ("undecided", "identified", "indistinguishable")  # by the code that kernels use
+LIMITS = (None, "contamination", "resolution")  # likewise; "budget" is what a driver says
+_SHOWN = 10  # labels in a sentence
 
 
 @dataclass(frozen=True)
@@ -26,16 +32,18 @@ class ArmRow:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer of an identification and all that it rests on; `str()` is one sentence.
+    """The answer of an identification and all that it rests on; `str()` is one sentence, or two.
 
     Attributes
     ----------
     status : {"identified", "indistinguishable", "undecided"}
-        A winner was named; it is proved that none can be; or the method has not stopped yet.
+        A winner was named; the method stopped without one; or it has not stopped.
     best : label or None
         The winner, if one was named.
     candidates : tuple of label
-        The arms that may be the best as far as the method can tell.
+        The arms that have not been ruled out, at any time.
+    leader : label or None
+        The best guess at any time. Never a claim.
     pulls : int
         Rewards used for the decision.
     delta, epsilon, sigma : float
@@ -44,12 +52,22 @@ class Result:
         How it was answered.
     arms : tuple of ArmRow
         Estimates and intervals at the time of the decision.
+    promise : str
+        The assumption under which the error probability is kept.
+    limit : {None, "contamination", "resolution", "budget"}
+        Why no winner was named: contamination could hide what is left of the lead; a lead of the resolution would have
+        been found; or it was stopped from outside.
+    leads : dict
+        Lower bounds of the lead of the winner (or the leader) over each other arm, all true with probability 1 - delta
+        if it is the best; negative where it may be behind. Certified method only, as are the next three.
+    evidence : float or None
+        A p-value of the winner's (leader's) being the best, valid at any time.
     tolerance : float or None
-        Largest epsilon at which the data still single out the winner, where the method can tell.
+        Largest epsilon of a grid, all smaller ones included, at which the rewards still single out the winner.
+    overturn : int or None
+        Largest number of replaced rewards (on each arm, or of all, as the contamination is counted) likewise.
     alarms : tuple of str
         What the data say against the assumptions.
-    promise : str
-        Against what the error probability is kept.
     """
 
     status: str
@@ -63,27 +81,66 @@ class Result:
     options: dict[str, Any]
     arms: tuple[ArmRow, ...]
     promise: str
+    leader: Label | None = None
+    limit: str | None = None
+    leads: dict[Label, float] = field(default_factory=dict)
+    evidence: float | None = None
     tolerance: float | None = None
+    overturn: int | None = None
     alarms: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        terms = (
-            f"wrong with probability at most {self.delta:g} under its assumptions "
-            f"(sigma = {self.sigma:g}, epsilon = {self.epsilon:g}, {self.promise})"
-        )
-        if self.status == "identified":
-            sentence = f"{self.best!r} has the highest mean of {len(self.arms)} arms{self._lead()}: "
-            sentence += f"{self.method} stopped after {self.pulls:,} rewards, {terms}"
-            if self.tolerance is not None:
-                sentence += f"; it would still be with up to {self.tolerance:.3g} of the rewards contaminated"
-        elif self.status == "indistinguishable":
-            sentence = f"no winner can be named among {self._listed()}: "
-            sentence += f"{self.method} stopped after {self.pulls:,} rewards, {terms}"
-        else:
-            sentence = (
-                f"undecided among {self._listed()} so far: {self.method} has not stopped after {self.pulls:,} rewards"
-            )
+        sentence = {"identified": self._identified, "indistinguishable": self._stopped}.get(self.status, self._open)()
+        if self.alarms:
+            sentence += ". The rewards contradict the assumptions, so no probability is claimed"
         return sentence + "." + "".join(f" Alarm: {alarm}." for alarm in self.alarms)
+
+    def _terms(self) -> str:
+        if self.alarms:
+            return f"(sigma = {self.sigma:g}, epsilon = {self.epsilon:g})"
+        return (
+            f"wrong with probability at most {self.delta:g} under its assumptions "
+            f"(sigma = {self.sigma:g}, epsilon = {self.epsilon:g}: {self.promise})"
+        )
+
+    def _identified(self) -> str:
+        within = self.options.get("good_enough")
+        what = f"{self.best!r} has the highest mean"
+        if within is not None and len(self.candidates) > 1:
+            what = f"{self.best!r} is within {within:g} of the highest mean"
+        sentence = f"{what} of {len(self.arms)} arms{self._compared()}: "
+        sentence += f"{self.method} stopped after {self.pulls:,} rewards, {self._terms()}"
+        if self.tolerance is not None and not self.alarms:
+            sentence += f"; the same rewards would single it out with epsilon up to {self.tolerance:.3g}"
+        if self.overturn is not None and not self.alarms:
+            where = "in all" if self.options.get("contamination") in ("share-of-all", "sources") else "on each arm"
+            sentence += f", or with {self.overturn:,} replaced rewards {where}"
+        return sentence
+
+    def _stopped(self) -> str:
+        sentence = f"no winner is named among {self._listed()}: {self.method} stopped after {self.pulls:,} rewards, "
+        if self.limit == "contamination":
+            sentence += (
+                f"as contamination of this kind (epsilon = {self.epsilon:g}) could hide the lead that is left; "
+                "more rewards like these would not help (a finding, outside delta)"
+            )
+        else:
+            size = self.options.get("resolution")
+            sentence += (
+                f"at its resolution{'' if size is None else f' of {size:g}'}: a clean lead of that size would have been "
+                "found as a rule; more rewards with a finer resolution may find a smaller one"
+            )
+        return f"{sentence}. Ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
+
+    def _open(self) -> str:
+        sentence = f"undecided among {self._listed()} so far: "
+        if self.limit == "budget":
+            sentence += f"{self.method} was stopped from outside after {self.pulls:,} rewards; more may decide it"
+        else:
+            sentence += f"{self.method} has not stopped after {self.pulls:,} rewards"
+        if self.leader is not None and self.pulls > 0:
+            sentence += f". {self.leader!r} leads, which is a guess and not a verdict"
+        return sentence
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists and numbers."""
@@ -97,7 +154,20 @@ class Result:
         """Return the same as strict JSON: what is infinite or unknown is null, other labels are strings."""
         return json.dumps(_strict(self.to_dict()), default=str, allow_nan=False)
 
-    def _lead(self) -> str:
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table of the arms: label, pulls, estimate, lower, upper, active, lead of the winner over it."""
+        import pandas as pd  # takes half a second that few need
+
+        rows = [{**asdict(row), "lead": self.leads.get(row.label, math.nan)} for row in self.arms]
+        return pd.DataFrame(rows, columns=["label", "pulls", "estimate", "lower", "upper", "active", "lead"])
+
+    def plot(self) -> Figure:
+        """Return a figure of the arms' intervals, the winner's in colour."""
+        from bestarm.pictures import draw_result
+
+        return draw_result(self)
+
+    def _compared(self) -> str:
         known = sorted((row for row in self.arms if not math.isnan(row.estimate)), key=lambda row: -row.estimate)
         best = next((row for row in known if row.label == self.best), None)
         other = next((row for row in known if row.label != self.best), None)
@@ -106,8 +176,16 @@ class Result:
         return f" (estimate {best.estimate:.4g}, next {other.label!r} with {other.estimate:.4g})"
 
     def _listed(self) -> str:
-        shown = ", ".join(repr(label) for label in self.candidates[:10])
-        return shown if len(self.candidates) <= 10 else f"{shown} and {len(self.candidates) - 10} more"
+        return _list(self.candidates)
+
+    def _ruled_out(self) -> str:
+        left = set(self.candidates)
+        return _list(tuple(row.label for row in self.arms if row.label not in left))
+
+
+def _list(labels: tuple[Label, ...]) -> str:
+    shown = ", ".join(repr(label) for label in labels[:_SHOWN])
+    return shown if len(labels) <= _SHOWN else f"{shown} and {len(labels) - _SHOWN} more"
 
 
 def _strict(value: Any) -> Any:

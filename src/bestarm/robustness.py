@@ -1,10 +1,12 @@
-"""How much more contamination a verdict survives, and what the rewards say against the assumptions.
+"""What else the rewards of a certified verdict say: leads, evidence, alarms, and how much more contamination it survives.
 
-The certified intervals hold at all times at once, so the rewards told can be folded again at any other epsilon.
+The rewards told are kept in a log and folded again, at another epsilon or with a number of replaced rewards. Section
+numbers are those of docs/explanation/certified.md.
 """
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,15 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.checks import checked
-from bestarm.kernels.certified import TOO_MANY
-from bestarm.kernels.methods import conclude, tell
+from bestarm.kernels.methods import tell
+from bestarm.kernels.readouts import find_alarms, is_hidden, judge_pair, withdraw
+from bestarm.kernels.rule import Rule
 from bestarm.kernels.state import State, make_room, new_state
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Label, Problem
 
 GRID = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
-_LARGEST = 0.499
-_STEPS = 16  # of bisection: the tolerance is known to 0.5 / 2^16
+_FINE = tuple(round(0.005 * step, 3) for step in range(1, 98))  # for the tolerance
+_WIDEST = 100.0  # leads are looked for up to so many sigmas
+ALL = 2**62
 
 
 @dataclass
@@ -46,6 +50,12 @@ class Log:
         """Return the first rewards."""
         return Log(self.indices[:number], self.values[:number])
 
+    def tapes(self, arms: int) -> list[NDArray[np.float64]]:
+        """Return the rewards of each arm, in order."""
+        indices, values = np.frombuffer(self.indices, np.int64), np.frombuffer(self.values, np.float64)
+        order = np.argsort(indices, kind="stable")
+        return np.split(values[order], np.cumsum(np.bincount(indices, minlength=arms))[:-1])
+
 
 @dataclass(frozen=True)
 class Sensitivity:
@@ -55,40 +65,168 @@ class Sensitivity:
     status: str
     best: Label | None
     candidates: tuple[Label, ...]
+    limit: str | None
+    alarms: tuple[str, ...]
 
 
-def fold(problem: Problem, options: Mapping[str, Any], log: Log) -> State:
-    """Return the state after all rewards of a log, with intervals renewed to the end and no decision."""
-    rule = certified_rule(problem, options, endless=True)
-    state = new_state(problem.size, rule)
-    indices, values = np.frombuffer(log.indices, np.int64), np.frombuffer(log.values, np.float64)
+@dataclass(frozen=True)
+class Standing:
+    """How the arm that is named, or leads, stands against each other arm (section 9)."""
+
+    leads: dict[Label, float]
+    evidence: float
+
+
+def tell_all(state: State, rule: Rule, indices: NDArray[np.int64], values: NDArray[np.float64]) -> State:
+    """Tell rewards and return the state, which may have moved to a larger pool."""
     place = 0
     while place < indices.size:
         place, _ = tell(state, rule, indices, values, place)
         if place < indices.size:
             state = make_room(state, indices[place])
-    conclude(state, rule)
     return state
 
 
-def _candidates(state: State) -> NDArray[np.int64]:
-    """Return the arms that may be the best: whose interval reaches the highest lower end."""
-    arms = state.samples.arms
-    return np.flatnonzero(arms["upper"] >= arms["lower"].max())
+def replay(rule: Rule, tapes: Sequence[NDArray[np.float64]]) -> State:
+    """Return the state after all rewards, told round by round; an arm that has no more is withdrawn, not dropped."""
+    rule["kept"] = ALL
+    state = new_state(len(tapes), rule)
+    lengths = np.array([tape.size for tape in tapes])
+    done = 0
+    for end in np.unique(lengths):
+        present = np.flatnonzero(lengths > done)
+        indices = np.tile(present, end - done)
+        values = np.stack([tapes[index][done:end] for index in present], axis=1).ravel()
+        state = tell_all(state, rule, indices, values)
+        done = end
+        for index in np.flatnonzero(lengths == end):
+            if (lengths > end).any():
+                withdraw(state, rule, index, False)
+    return state
 
 
-def tolerance(problem: Problem, options: Mapping[str, Any], log: Log) -> float:
-    """Return the largest epsilon, from the problem's own on, at which the rewards still single out an arm."""
-    low, high = problem.epsilon, _LARGEST
-    if low >= high:
-        return low
-    for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        if _candidates(fold(replace(problem, epsilon=middle), options, log)).size == 1:
+def candidates(state: State) -> NDArray[np.int64]:
+    """Return the arms that have not been dropped."""
+    return np.flatnonzero(state.samples.arms["dropped"] == 0)
+
+
+def _at(problem: Problem, options: Mapping[str, Any], epsilon: float) -> Rule:
+    """Return the settings at another epsilon; a share is then assumed to hold from 1/epsilon on, if not set earlier."""
+    given = dict(options)
+    if epsilon > 0.0 and problem.epsilon > 0.0 and given["share_from"] == 1.0 / problem.epsilon:
+        given["share_from"] = 1.0 / epsilon
+    return certified_rule(replace(problem, epsilon=epsilon), given, endless=True)
+
+
+def tolerance(problem: Problem, options: Mapping[str, Any], log: Log, best: int) -> float | None:
+    """Return the largest epsilon of a grid, from the problem's own on, up to which the rewards single out the same arm.
+
+    Every smaller epsilon of the grid counts too, unless the rewards contradict it (an alarm). None if one of those
+    singles out no arm or another.
+    """
+    tapes = log.tapes(problem.size)
+
+    def holds(epsilon: float) -> bool:
+        rule = _at(problem, options, epsilon)
+        state = replay(rule, tapes)
+        found = candidates(state)
+        return bool((found.size == 1 and found[0] == best) or (epsilon < problem.epsilon and _ringing(state, rule).any()))
+
+    if not all(holds(epsilon) for epsilon in GRID if epsilon < problem.epsilon):
+        return None
+    largest = problem.epsilon
+    for epsilon in _FINE:
+        if epsilon > problem.epsilon:
+            if not holds(epsilon):
+                break
+            largest = epsilon
+    return largest
+
+
+def overturn(problem: Problem, options: Mapping[str, Any], log: Log, best: int) -> int:
+    """Return the largest number of replaced rewards with which the rest still single out the same arm.
+
+    On each arm; of all arms together where the contamination is counted so.
+    """
+    tapes = log.tapes(problem.size)
+    most = int(max(tape.size for tape in tapes))
+
+    def holds(count: int) -> bool:
+        rate = min(max(count / most, 1e-3), 0.49)
+        state = replay(certified_rule(replace(problem, epsilon=rate), options, surely=float(count), endless=True), tapes)
+        found = candidates(state)
+        return bool(found.size == 1 and found[0] == best)
+
+    low, high = 0, 1
+    while high <= most and holds(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(middle):
             low = middle
         else:
             high = middle
     return low
+
+
+def standing(
+    problem: Problem, options: Mapping[str, Any], log: Log, arm: int, dropped: NDArray[np.bool_]
+) -> Standing:
+    """Return the leads of an arm over all others, as lower bounds, and the p-value of its being the best."""
+    rule = certified_rule(problem, options)
+    rule["kept"] = ALL
+    tapes = log.tapes(problem.size)
+    enough = float(rule["log_threshold"][0])
+    scale = float(rule["scale"][0])
+    widest = 1.0 if problem.bounds is not None else _WIDEST
+    leads: dict[Label, float] = {}
+    weakest = math.inf
+    for other in range(problem.size):
+        if other == arm:
+            continue
+        n = min(tapes[arm].size, tapes[other].size)
+        evidence, lead = 0.0, -math.inf
+        if n > 0:
+            count = replaced(rule, problem.size, n, len(log.indices))
+            evidence, lead = judge_pair(pair_state(rule, tapes[arm][:n], tapes[other][:n]), rule, count, widest)
+        leads[problem.labels[other]] = scale * lead
+        weakest = min(weakest, max(evidence, enough) if dropped[other] else evidence)
+    return Standing(leads, min(1.0, (problem.size - 1) * math.exp(-min(weakest, 700.0))))
+
+
+def pair_state(rule: Rule, one: NDArray[np.float64], two: NDArray[np.float64]) -> State:
+    """Return a state of two arms with these rewards, without having looked at any."""
+    state = new_state(2, rule)
+    while state.control["room"][0] < max(one.size, two.size):
+        state = make_room(state, 0)
+    room = int(state.control["room"][0])
+    for index, tape in enumerate((one, two)):
+        state.samples.pool[index * room : index * room + tape.size] = (tape - rule["origin"][0]) / rule["scale"][0]
+        state.samples.arms["told"][index] = tape.size
+    return state
+
+
+def replaced(rule: Rule, arms: int, n: int, told: int) -> float:
+    """Return how many rewards may have been replaced, of n of one arm or of all that were told (section 3)."""
+    share, settled, surely = float(rule["share"][0]), float(rule["settled"][0]), float(rule["surely"][0])
+    of = max(told, arms * settled) if rule["together"][0] else max(n, settled)
+    return math.floor(share * of + 1e-9) + surely if share else surely
+
+
+def _ringing(state: State, rule: Rule) -> NDArray[np.int64]:
+    found = np.zeros(state.samples.arms.size, np.int64)
+    find_alarms(state, rule, found)
+    return found
+
+
+def alarms(problem: Problem, state: State, rule: Rule) -> tuple[str, ...]:
+    """Return a sentence for each arm whose rewards contradict epsilon or sigma (section 8)."""
+    told = state.samples.arms["told"]
+    return tuple(
+        f"no mean fits the {told[index]:,} rewards of {problem.labels[index]!r} with sigma = {problem.sigma:g} and "
+        f"epsilon = {problem.epsilon:g}; one of the two is too small"
+        for index in np.flatnonzero(_ringing(state, rule))
+    )
 
 
 def sensitivity(
@@ -96,33 +234,16 @@ def sensitivity(
 ) -> tuple[Sensitivity, ...]:
     """Return what the rewards of a log say at each epsilon of a grid."""
     grid = sorted({*GRID, problem.epsilon}) if epsilons is None else [checked(epsilon=value)[0] for value in epsilons]
+    tapes = log.tapes(problem.size)
     rows = []
     for epsilon in grid:
-        found = _candidates(fold(replace(problem, epsilon=epsilon), options, log))
+        rule = _at(problem, options, epsilon)
+        state = replay(rule, tapes)
+        found = candidates(state)
         labels = tuple(problem.labels[index] for index in found)
         single = len(labels) == 1
-        rows.append(
-            Sensitivity(epsilon, "identified" if single else "undecided", labels[0] if single else None, labels)
-        )
+        limit = None if single else "contamination" if is_hidden(state, rule) else "budget"
+        status = "identified" if single else "indistinguishable" if limit == "contamination" else "undecided"
+        rung = alarms(replace(problem, epsilon=epsilon), state, rule)
+        rows.append(Sensitivity(epsilon, status, labels[0] if single else None, labels, limit, rung))
     return tuple(rows)
-
-
-def alarms(problem: Problem, state: State) -> tuple[str, ...]:
-    """Return a sentence for each arm whose rewards contradict epsilon or sigma."""
-    sentences = []
-    arms = state.samples.arms
-    for index in np.flatnonzero(arms["alarm"]):
-        arm, label = arms[index], problem.labels[index]
-        told, dropped = int(arm["alarmed"]), int(arm["dropped"])
-        if arm["alarm"] == TOO_MANY:
-            sentences.append(
-                f"{dropped} of the first {told} rewards of {label!r} are further out than clean ones can be, more than "
-                f"epsilon = {problem.epsilon:g} allows; epsilon is rather {dropped / told:.2g} or more, "
-                f"or sigma is more than {problem.sigma:g}"
-            )
-        else:
-            sentences.append(
-                f"no mean fits the first {told} rewards of {label!r} with epsilon = {problem.epsilon:g} and "
-                f"sigma = {problem.sigma:g}; one of the two is too small"
-            )
-    return tuple(sentences)

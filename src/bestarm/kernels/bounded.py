@@ -202,11 +202,11 @@ def _log_pair_and_slope_together(rule: Record, desk: Desk, shared: float, top: f
 
 @kernel
 def pair_at(
-    one: Record, two: Record, rule: Record, desk: Desk, mean: float, lead: float, n: int, own: float, shared: float
+    one: Record, two: Record, rule: Record, desk: Desk, mean: float, lead: float, own: float, shared: float
 ) -> tuple[float, float]:
     """Return log W of the pair at one mean, for a lead of so much, and its slope; both stay on the desk bet by bet."""
-    read(one, rule, desk, UP, mean, n, own)
-    read(two, rule, desk, DOWN, mean - lead, n, own)
+    read(one, rule, desk, UP, mean, one.through, own)
+    read(two, rule, desk, DOWN, mean - lead, two.through, own)
     return log_pair_and_slope(rule, desk, shared)
 
 
@@ -228,7 +228,6 @@ def is_proved(
     desk: Desk,
     point: float,
     lead: float,
-    n: int,
     own: float,
     shared: float,
     enough: float,
@@ -241,12 +240,12 @@ def is_proved(
     left, right = max(0.0, lead), min(1.0, 1.0 + lead)
     if left >= right:
         return False, point
-    low, low_slope = pair_at(one, two, rule, desk, left, lead, n, own, shared)
+    low, low_slope = pair_at(one, two, rule, desk, left, lead, own, shared)
     if low < enough:
         return False, left
     if low_slope >= 0.0:
         return True, left
-    high, high_slope = pair_at(one, two, rule, desk, right, lead, n, own, shared)
+    high, high_slope = pair_at(one, two, rule, desk, right, lead, own, shared)
     if high < enough:
         return False, right
     if high_slope <= 0.0:
@@ -255,7 +254,7 @@ def is_proved(
     for step in range(200):
         if not left < mean < right:
             mean = 0.5 * (left + right)
-        value, slope = pair_at(one, two, rule, desk, mean, lead, n, own, shared)
+        value, slope = pair_at(one, two, rule, desk, mean, lead, own, shared)
         if value < enough:
             return False, mean
         if slope < 0.0:

@@ -189,6 +189,44 @@ def end_rounds(
                 control.behind += 1
 
 
+@kernel
+def remove(
+    arms: Arms,
+    control: Record,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    survivors: Survivors,
+    duels: Duels,
+    lattice_rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+    index: int,
+    dropped: bool,
+) -> None:
+    """Take an arm out of the rounds, which may complete some of them."""
+    if arms[index].active == 0:
+        return
+    arms[index].active = 0
+    if dropped:
+        arms[index].dropped = max(control.rounds, 1)
+    staying = 0
+    for place in range(control.active):
+        if survivors[place] != index:
+            survivors[staying] = survivors[place]
+            staying += 1
+    control.active = staying
+    control.cursor = 0
+    _choose_champions(arms, control, survivors, duels)
+    control.quiet = look_from(control.rounds + 1)
+    control.behind = 0
+    for place in range(staying):
+        if arms[survivors[place]].told == control.rounds:
+            control.behind += 1
+    if control.behind == 0 and control.done == 0:
+        end_rounds(arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums)
+
+
 # -------------------------------------------------------------------------------------------------------------- looks
 
 
@@ -286,7 +324,7 @@ def _is_worse_on_lattice(
         duels[CHAMPIONS + slot, a] = n + wait + 1
         return False
     proved, point = lattice.is_proved(
-        one, two, rule, pool, control.room, b, a, desk, point, 0, n, own, shared, enough
+        one, two, rule, pool, control.room, b, a, desk, point, 0, n, n, own, shared, enough
     )
     duels[slot, a] = point
     duels[CHAMPIONS + slot, a] = n + 1 + (n >> 5)
@@ -310,13 +348,13 @@ def _is_worse_by_bounds(
     if duels[slot, a] == NOWHERE:
         duels[slot, a] = min(max(0.5 * (one.total + two.total) / n, 1e-3), 1.0 - 1e-3)
     mean = duels[slot, a]
-    value, _ = bounds.pair_at(one, two, rule, desk, mean, 0.0, n, own, shared)
+    value, _ = bounds.pair_at(one, two, rule, desk, mean, 0.0, own, shared)
     if value < enough:
         bounds.write_growth(rule, desk, mean)
         wait = quiet_rounds(rule, desk, bounds.UPS, bounds.DOWNS, bounds.GROWTH, shared, enough)
         duels[CHAMPIONS + slot, a] = n + wait + 1
         return False
-    proved, mean = bounds.is_proved(one, two, rule, desk, mean, 0.0, n, own, shared, enough)
+    proved, mean = bounds.is_proved(one, two, rule, desk, mean, 0.0, own, shared, enough)
     duels[slot, a] = mean
     duels[CHAMPIONS + slot, a] = n + 1 + (n >> 5)
     return proved
@@ -384,12 +422,12 @@ def _is_within(
         one, two = lattice_rows[b], lattice_rows[a]
         point = lattice.subcell_at(rule, 0.5 * (one.location + two.location - rule.good_enough))
         within, _ = lattice.is_proved(
-            one, two, rule, pool, control.room, b, a, desk, point, shift, n, own, shared, enough
+            one, two, rule, pool, control.room, b, a, desk, point, shift, n, n, own, shared, enough
         )
     if tallies is not None:
         point = 0.5 * (tallies[b].total + tallies[a].total) / n
         within, _ = bounds.is_proved(
-            tallies[b], tallies[a], rule, desk, point, -rule.good_enough, n, own, shared, enough
+            tallies[b], tallies[a], rule, desk, point, -rule.good_enough, own, shared, enough
         )
     if sums is not None:
         within = clean.log_evidence(sums, rule, b, a, -rule.good_enough, n, enough) >= enough
@@ -426,7 +464,7 @@ def _is_good_enough(
 
 
 @kernel
-def _is_beyond(
+def is_beyond(
     arms: Arms,
     control: Record,
     rule: Record,
@@ -488,7 +526,7 @@ def _stop_short(
         control.quiet = min(control.quiet, _limit_from(n + 1))
         if n >= FIRST_LIMIT and n == _limit_from(n):
             count = own + shared
-            if _is_beyond(arms, control, rule, pool, desk, survivors, lattice_rows, tallies, count):
+            if is_beyond(arms, control, rule, pool, desk, survivors, lattice_rows, tallies, count):
                 control.done = INDISTINGUISHABLE
                 control.limit = CONTAMINATION
                 return

@@ -352,6 +352,7 @@ def _is_enough(
     right: int,
     left: int,
     n: int,
+    n_two: int,
     own: float,
     shared: float,
     enough: float,
@@ -362,7 +363,7 @@ def _is_enough(
     """
     up, down = cell_of(right - 1), cell_of(left)
     read(one, rule, desk, UPS, UP, up - one.base + HALF, right - (up << 6), n, own)
-    read(two, rule, desk, DOWNS, DOWN, down - two.base + HALF, SUBCELLS - (left - (down << 6)), n, own)
+    read(two, rule, desk, DOWNS, DOWN, down - two.base + HALF, SUBCELLS - (left - (down << 6)), n_two, own)
     return log_pair(rule, desk, UPS, DOWNS, shared, enough) >= enough
 
 
@@ -385,6 +386,7 @@ def is_proved(
     point: int,
     shift: int,
     n: int,
+    n_two: int,
     own: float,
     shared: float,
     enough: float,
@@ -392,13 +394,14 @@ def is_proved(
     """Tell whether W >= exp(enough) at all means of b and a with a's at or above b's, and where to look first if not.
 
     With a shift, at or above b's plus so many sub-cells (section 9: a negative shift asks for a lead of so much, a
-    positive one tolerates it). `point` is where to begin.
+    positive one tolerates it). `point` is where to begin; b has n rewards and a has n_two.
     """
     alone = enough - np.log(rule.alone)
     low = edge(one, rule, pool, room, b, desk, True, cell_of(point) - one.base + HALF, n, own + shared, alone)
     if low == LOST:
         return False, point
-    high = edge(two, rule, pool, room, a, desk, False, cell_of(point + shift) - two.base + HALF, n, own + shared, alone)
+    start = cell_of(point + shift) - two.base + HALF
+    high = edge(two, rule, pool, room, a, desk, False, start, n_two, own + shared, alone)
     if high == LOST:
         return False, point
     begin = (low - HALF + one.base + 1) << 6
@@ -409,20 +412,20 @@ def is_proved(
     last_up = cell_of(end - 1) - one.base + HALF
     if not fold(one, rule, pool, room, b, desk, UP, low + 1, last_up, n):
         return False, point
-    if not fold(two, rule, pool, room, a, desk, DOWN, first_down, high - 1, n):
+    if not fold(two, rule, pool, room, a, desk, DOWN, first_down, high - 1, n_two):
         return False, point
     # Both means in the same cells: within a cell evidence is monotone, so that a's mean may be taken to be b's.
     left = begin
     length = SUBCELLS
     while left < end:
         right = min(left + length, _segment_end(left, shift, end))
-        if _is_enough(one, two, rule, desk, right, left + shift, n, own, shared, enough):
+        if _is_enough(one, two, rule, desk, right, left + shift, n, n_two, own, shared, enough):
             left = right
             length = min(2 * length, SUBCELLS)
         elif right - left > 1:
             length = (right - left + 1) >> 1
         else:
-            return False, _descend(one, two, rule, desk, left, begin, end, shift, n, own, shared)
+            return False, _descend(one, two, rule, desk, left, begin, end, shift, n, n_two, own, shared)
     # And a's mean in a cell above that of b's: b's at the end of its cell, a's at the beginning.
     left = begin
     while left < end:
@@ -430,7 +433,7 @@ def is_proved(
         other = right
         while other < end:
             if cell_of(other + shift) > cell_of(left + shift) and not _is_enough(
-                one, two, rule, desk, right, other + shift, n, own, shared, enough
+                one, two, rule, desk, right, other + shift, n, n_two, own, shared, enough
             ):
                 return False, point
             other = _segment_end(other, shift, end)
@@ -449,18 +452,19 @@ def _descend(
     end: int,
     shift: int,
     n: int,
+    n_two: int,
     own: float,
     shared: float,
 ) -> int:
     """Return a sub-cell where W is about least, from one on where it is not enough: where to look first next time."""
     point = left
-    value = _weigh_raw(one, two, rule, desk, point, shift, n, own, shared)
+    value = _weigh_raw(one, two, rule, desk, point, shift, n, n_two, own, shared)
     step = SUBCELLS >> 1
     while step > 0:
         moved = False
         for other in (point - step, point + step):
             if begin <= other < end:
-                found = _weigh_raw(one, two, rule, desk, other, shift, n, own, shared)
+                found = _weigh_raw(one, two, rule, desk, other, shift, n, n_two, own, shared)
                 if found < value:
                     point, value, moved = other, found, True
                     break
@@ -471,11 +475,20 @@ def _descend(
 
 @kernel
 def _weigh_raw(
-    one: Record, two: Record, rule: Record, desk: Desk, point: int, shift: int, n: int, own: float, shared: float
+    one: Record,
+    two: Record,
+    rule: Record,
+    desk: Desk,
+    point: int,
+    shift: int,
+    n: int,
+    n_two: int,
+    own: float,
+    shared: float,
 ) -> float:
     """Return log W at a sub-cell by the sums of its own cells."""
     up = cell_of(point) - one.base + HALF
     down = cell_of(point + shift) - two.base + HALF
     read(one, rule, desk, UPS, UP, up, (point & (SUBCELLS - 1)) + 1, n, own)
-    read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - ((point + shift) & (SUBCELLS - 1)), n, own)
+    read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - ((point + shift) & (SUBCELLS - 1)), n_two, own)
     return log_pair(rule, desk, UPS, DOWNS, shared, -np.inf)

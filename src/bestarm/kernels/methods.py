@@ -120,9 +120,12 @@ def _find_room(
     sums: Sums | None,
     index: int,
 ) -> bool:
+    found = False
     if survivors is not None:
-        return has_room_certified(arms, control, rule, pool, desk, duels, lattice, tallies, sums, index)
-    return has_room(arms[index], pool, used)
+        found = has_room_certified(arms, control, rule, pool, desk, duels, lattice, tallies, sums, index)
+    if survivors is None:
+        found = has_room(arms[index], pool, used)
+    return found
 
 
 @kernel
@@ -160,15 +163,18 @@ def _describe_arm(
     index: int,
 ) -> tuple[float, float, float]:
     """Return the estimate of an arm's mean and the ends of the interval around it."""
-    radius = 0.0
+    centre = lower = upper = np.nan
     if trees is not None:
+        centre = estimate(arms[index], rule, pool)
         radius = radius_gap(arms, control, rule, index)
+        lower, upper = centre - radius, centre + radius
     if members is not None:
+        centre = estimate(arms[index], rule, pool)
         radius = radius_elimination(arms, rule, index)
+        lower, upper = centre - radius, centre + radius
     if survivors is not None:
-        return interval(arms, control, rule, pool, desk, lattice, tallies, sums, index)
-    centre = estimate(arms[index], rule, pool)
-    return centre, centre - radius, centre + radius
+        centre, lower, upper = interval(arms, control, rule, pool, desk, lattice, tallies, sums, index)
+    return centre, lower, upper
 
 
 # ------------------------------------------------------------------------------------------------- called from Python

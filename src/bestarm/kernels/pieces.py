@@ -38,21 +38,24 @@ class PieceLibrary(JITCodeLibrary):  # type: ignore[misc]
                 function.linkage = "linkonce_odr"
         self._finalized = True
 
-    def _collect(self, found: dict[Any, None]) -> None:
+    def _collect(self, seen: set[Any], found: list[Any]) -> None:
+        """Append all libraries that this piece needs, each one after those that it needs itself."""
         for library in self._linking_libraries:
-            if library not in found:
-                found[library] = None
+            if library not in seen:
+                seen.add(library)
                 if isinstance(library, PieceLibrary):
-                    library._collect(found)
+                    library._collect(seen, found)
+                found.append(library)
 
     def _get_module_for_linking(self) -> Any:
         """Return this piece and all that it needs as one module: numba's question to the callees of an entry."""
         self._ensure_finalized()
         if self._shared_module is None:
-            libraries: dict[Any, None] = {}
-            self._collect(libraries)
+            libraries: list[Any] = []
+            self._collect(set(), libraries)
             module = self._final_module.clone()
-            for library in libraries:
+            # Callers first: LLVM leaves out what nothing asks for yet, and would miss it when somebody does later.
+            for library in reversed(libraries):
                 self._reload_init.update(library._reload_init)
                 is_piece = isinstance(library, PieceLibrary)
                 other = library._final_module if is_piece else library._get_module_for_linking()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bestarm.kernels import bounded as bounds
 from bestarm.kernels import clean, lattice
 from bestarm.kernels.bounded import Tallies
+from bestarm.kernels.certified import FIRST_LIMIT, is_beyond, remove
 from bestarm.kernels.clean import Sums
 from bestarm.kernels.compile import entry_kernel, kernel
 from bestarm.kernels.evidence import Desk, log_mixture, log_sum, reaches, replaced
@@ -195,6 +196,7 @@ def find_alarms(state: State, rule: Rule, alarms: NDArray[np.int64]) -> None:
 
 @kernel
 def _proves(
+    arms: NDArray[np.void],
     control: Record,
     rule: Record,
     pool: Pool,
@@ -203,13 +205,11 @@ def _proves(
     tallies: Tallies | None,
     sums: Sums | None,
     lead: float,
-    told: int,
-    arms: int,
+    count: float,
     enough: float,
 ) -> bool:
     """Tell whether arm 0 leads arm 1 by more than `lead`, in the units of the bets, with so much log evidence."""
-    n = control.rounds
-    count = replaced(rule, arms, n, told)
+    n, n_two = arms[0].told, arms[1].told
     own, shared = (0.0, count) if rule.together == 1 else (count, 0.0)
     proved = False
     if rows is not None:
@@ -217,11 +217,11 @@ def _proves(
         shift = -int(np.ceil(lead / rule.spacing * SUBCELLS - 1e-9))
         point = lattice.subcell_at(rule, 0.5 * (one.location + two.location + lead))
         proved, _ = lattice.is_proved(
-            one, two, rule, pool, control.room, 0, 1, desk, point, shift, n, own, shared, enough
+            one, two, rule, pool, control.room, 0, 1, desk, point, shift, n, n_two, own, shared, enough
         )
     if tallies is not None:
-        point = 0.5 * (tallies[0].total + tallies[1].total) / n
-        proved, _ = bounds.is_proved(tallies[0], tallies[1], rule, desk, point, lead, n, own, shared, enough)
+        point = 0.5 * (tallies[0].total / n + tallies[1].total / n_two)
+        proved, _ = bounds.is_proved(tallies[0], tallies[1], rule, desk, point, lead, own, shared, enough)
     if sums is not None:
         proved = clean.log_evidence(sums, rule, 0, 1, lead, n, enough) >= enough
     return proved
@@ -229,6 +229,7 @@ def _proves(
 
 @kernel
 def _prepare(
+    arms: NDArray[np.void],
     control: Record,
     rule: Record,
     pool: Pool,
@@ -238,41 +239,92 @@ def _prepare(
     sums: Sums | None,
 ) -> None:
     for index in range(2):
+        n = arms[index].told
         if rows is not None:
-            lattice.locate(rows[index], rule, pool, control.room, index, desk, control.rounds)
+            lattice.locate(rows[index], rule, pool, control.room, index, desk, n)
         if tallies is not None:
-            bounds.fold(tallies[index], rule, pool, control.room, index, desk, control.rounds)
+            bounds.fold(tallies[index], rule, pool, control.room, index, desk, n)
         if sums is not None:
-            clean.fold(sums, pool, control.room, index, control.rounds)
+            clean.fold(sums, pool, control.room, index, n)
 
 
 @entry_kernel
-def judge_pair(state: State, rule: Rule, told: int, arms: int, widest: float) -> tuple[float, float]:
+def is_pair_proved(state: State, rule: Rule, count: float) -> bool:
+    """Tell whether the evidence that the first of two arms is better drops the second; `count` rewards are replaced."""
+    arms, control, pool, desk = state.samples.arms, state.control[0], state.samples.pool, state.desk
+    rows, tallies, sums = state.lattice, state.tallies, state.sums
+    _prepare(arms, control, rule[0], pool, desk, rows, tallies, sums)
+    return _proves(arms, control, rule[0], pool, desk, rows, tallies, sums, 0.0, count, rule[0].log_threshold)
+
+
+@entry_kernel
+def judge_pair(state: State, rule: Rule, count: float, widest: float) -> tuple[float, float]:
     """Return the log evidence that the first of two arms is better, and the largest lead that is proved, if any.
 
-    `state` is one of two arms that have completed as many rounds; `told` and `arms` are of the whole problem. A lead is
-    looked for between -widest and widest, in the units of the bets; -infinity if not even -widest is proved.
+    A lead is looked for between -widest and widest, in the units of the bets; -infinity if not even -widest is proved.
     """
-    control, pool, desk = state.control[0], state.samples.pool, state.desk
+    arms, control, pool, desk = state.samples.arms, state.control[0], state.samples.pool, state.desk
     rows, tallies, sums = state.lattice, state.tallies, state.sums
-    _prepare(control, rule[0], pool, desk, rows, tallies, sums)
+    _prepare(arms, control, rule[0], pool, desk, rows, tallies, sums)
     low, high = 0.0, 1.0
-    while high < 1e6 and _proves(control, rule[0], pool, desk, rows, tallies, sums, 0.0, told, arms, high):
+    while high < 1e6 and _proves(arms, control, rule[0], pool, desk, rows, tallies, sums, 0.0, count, high):
         low, high = high, 2.0 * high
     for _ in range(30):
         middle = 0.5 * (low + high)
-        if _proves(control, rule[0], pool, desk, rows, tallies, sums, 0.0, told, arms, middle):
+        if _proves(arms, control, rule[0], pool, desk, rows, tallies, sums, 0.0, count, middle):
             low = middle
         else:
             high = middle
     enough = rule[0].log_threshold
     lead, beyond = -widest, widest
-    if not _proves(control, rule[0], pool, desk, rows, tallies, sums, lead, told, arms, enough):
+    if not _proves(arms, control, rule[0], pool, desk, rows, tallies, sums, lead, count, enough):
         return low, -np.inf
     for _ in range(40):
         middle = 0.5 * (lead + beyond)
-        if _proves(control, rule[0], pool, desk, rows, tallies, sums, middle, told, arms, enough):
+        if _proves(arms, control, rule[0], pool, desk, rows, tallies, sums, middle, count, enough):
             lead = middle
         else:
             beyond = middle
     return low, lead
+
+
+# -------------------------------------------------------------------------------------- what Python does to survivors
+
+
+@entry_kernel
+def withdraw(state: State, rule: Rule, index: int, dropped: bool) -> None:
+    """Take an arm out of the rounds: dropped, or only because no more rewards of it will come."""
+    remove(
+        state.samples.arms,
+        state.control[0],
+        rule[0],
+        state.samples.pool,
+        state.desk,
+        state.survivors,
+        state.duels,
+        state.lattice,
+        state.tallies,
+        state.sums,
+        index,
+        dropped,
+    )
+
+
+@entry_kernel
+def is_hidden(state: State, rule: Rule) -> bool:
+    """Tell whether contamination hides the lead of the two survivors with the highest locations (section 10)."""
+    control = state.control[0]
+    if control.active < 2 or control.rounds < FIRST_LIMIT or rule[0].epsilon == 0.0:
+        return False
+    count = replaced(rule[0], state.samples.arms.size, control.rounds, control.t)
+    return is_beyond(
+        state.samples.arms,
+        control,
+        rule[0],
+        state.samples.pool,
+        state.desk,
+        state.survivors,
+        state.lattice,
+        state.tallies,
+        count,
+    )

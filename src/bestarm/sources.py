@@ -1,0 +1,127 @@
+"""Contamination by sources: raters, devices or test items of which at most a share epsilon is dishonest.
+
+What one source says of two arms is dependent, so each source enters a pair once (section 11 of
+docs/explanation/certified.md): by whichever of the two arms it rewarded first, or, `paired`, by the difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.errors import InputError
+from bestarm.kernels.readouts import is_pair_proved, judge_pair
+from bestarm.methods.certified import certified_rule
+from bestarm.problem import Problem
+from bestarm.robustness import ALL, pair_state
+
+CHAMPIONS = 3
+_LEAST_RATE = 1e-3  # the bets of the lattice are made for some rate, however small
+_LAMBDAS = tuple(0.96 / 1.8**step for step in range(12))  # down to a difference of about 0.001
+
+
+class Sources:
+    """What each source has said first of each arm, and when; decides which arms are proved worse."""
+
+    def __init__(self, problem: Problem, options: Mapping[str, Any]) -> None:
+        if options["paired"] and problem.bounds is None:
+            raise InputError(
+                "paired", "come with bounds", True, "a bet on a difference needs rewards that have a lowest and a highest"
+            )
+        self._problem = problem
+        self._paired = bool(options["paired"])
+        with_rate = replace(problem, epsilon=max(problem.epsilon, _LEAST_RATE))
+        self._rule = certified_rule(with_rate, options, surely=0.0)
+        self._rule["kept"] = ALL
+        self._known: dict[Hashable, int] = {}
+        self._first: list[dict[int, float]] = []  # of each source: its first reward on each arm, in order
+        self._said = self._looked = 0  # rewards that count, and how many there were at the last look
+
+    @property
+    def number(self) -> int:
+        """Distinct sources so far, V."""
+        return len(self._first)
+
+    @property
+    def count(self) -> int:
+        """Sources that may be dishonest, c."""
+        return math.floor(self._problem.epsilon * self.number + 1e-9)
+
+    def tell(self, index: int, value: float, source: Hashable) -> bool:
+        """Take in what a source said of an arm; False if it has rewarded that arm before, which counts once."""
+        place = self._known.setdefault(source, len(self._first))
+        if place == len(self._first):
+            self._first.append({})
+        if index in self._first[place]:
+            return False
+        self._first[place][index] = value
+        self._said += 1
+        return True
+
+    def is_due(self) -> bool:
+        """Tell whether it is time for a look: when there are a twentieth more rewards than at the last."""
+        return self._said >= self._looked + max(1, self._looked // 20)
+
+    def worse(self, survivors: NDArray[np.int64]) -> list[int]:
+        """Return the arms that are proved worse than some survivor."""
+        self._looked = self._said
+        means = {int(arm): self._mean(int(arm)) for arm in survivors}
+        champions = sorted(means, key=lambda arm: (-means[arm], arm))[:CHAMPIONS]
+        dropped: list[int] = []
+        for a in means:
+            if any(b != a and b not in dropped and self._is_worse(b, a) for b in champions):
+                dropped.append(a)
+        return dropped
+
+    def _mean(self, arm: int) -> float:
+        values = [first[arm] for first in self._first if arm in first]
+        return float(np.median(values)) + 1e-6 * float(np.mean(values)) if values else -math.inf
+
+    def _is_worse(self, b: int, a: int) -> bool:
+        enough = float(self._rule["log_threshold"][0])
+        if self._paired:
+            return self._log_paired(b, a) >= enough
+        ups, downs = self._entries(b, a)
+        if not ups.size or not downs.size:
+            return False
+        return bool(is_pair_proved(pair_state(self._rule, ups, downs), self._rule, float(self.count)))
+
+    def evidence(self, b: int, a: int) -> tuple[float, float]:
+        """Return the log evidence that b is better than a, and a lower bound of its lead (-infinity if none)."""
+        if self._paired:
+            return max(self._log_paired(b, a), 0.0), -math.inf
+        ups, downs = self._entries(b, a)
+        if not ups.size or not downs.size:
+            return 0.0, -math.inf
+        widest = 1.0 if self._problem.bounds is not None else 100.0
+        found = judge_pair(pair_state(self._rule, ups, downs), self._rule, float(self.count), widest)
+        return float(found[0]), float(found[1]) * float(self._rule["scale"][0])
+
+    def _entries(self, b: int, a: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what enters for b and for a: each source by the arm of the two that it rewarded first."""
+        ups, downs = [], []
+        for first in self._first:
+            arm = next((arm for arm in first if arm in (b, a)), None)  # dicts keep their order
+            if arm == b:
+                ups.append(first[b])
+            elif arm == a:
+                downs.append(first[a])
+        return np.array(ups), np.array(downs)
+
+    def _log_paired(self, b: int, a: int) -> float:
+        """Return log W of the differences: 1 + lambda (x_b - x_a), and 1 - lambda where one of the two is missing."""
+        low, high = self._problem.bounds or (0.0, 1.0)
+        both = np.array([first[b] - first[a] for first in self._first if b in first and a in first]) / (high - low)
+        single = sum((b in first) != (a in first) for first in self._first)
+        logs = []
+        for size in _LAMBDAS:
+            price = self.count * math.log((1.0 + size) / (1.0 - size))
+            total = float(np.log1p(size * both).sum()) + single * math.log1p(-size) - price
+            logs.append(total + math.log(1.0 / len(_LAMBDAS)))
+        top = max(logs)
+        return top + math.log(sum(math.exp(value - top) for value in logs))
