@@ -348,9 +348,8 @@ def _is_worse_by_bounds(
     if duels[slot, a] == NOWHERE:
         duels[slot, a] = min(max(0.5 * (one.total + two.total) / n, 1e-3), 1.0 - 1e-3)
     mean = duels[slot, a]
-    value, _ = bounds.pair_at(one, two, rule, desk, mean, 0.0, own, shared)
+    value = bounds.pair_near(one, two, rule, desk, mean, own, shared, enough)
     if value < enough:
-        bounds.write_growth(rule, desk, mean)
         wait = quiet_rounds(rule, desk, bounds.UPS, bounds.DOWNS, bounds.GROWTH, shared, enough)
         duels[CHAMPIONS + slot, a] = n + wait + 1
         return False
@@ -475,7 +474,7 @@ def is_beyond(
     tallies: Tallies | None,
     count: float,
 ) -> bool:
-    """Tell whether no bet can grow any more between the two survivors with the highest locations (section 10)."""
+    """Tell whether no bet on either of the two survivors with the highest locations can grow any more (section 10)."""
     leader = challenger = -1
     for place in range(control.active):
         index = survivors[place]
@@ -487,11 +486,13 @@ def is_beyond(
     beyond = False
     if lattice_rows is not None:
         one, two = lattice_rows[leader], lattice_rows[challenger]
-        beyond = is_beyond_lattice(
-            one, two, rule, pool, control.room, leader, challenger, desk, control.rounds, count
-        )
+        n, room = control.rounds, control.room
+        beyond = is_beyond_lattice(one, two, rule, pool, room, leader, challenger, desk, n, count)
+        beyond = beyond and is_beyond_lattice(two, one, rule, pool, room, challenger, leader, desk, n, count)
     if tallies is not None:
-        beyond = is_beyond_bounds(tallies[leader], tallies[challenger], rule, desk, control.rounds, count)
+        one, two = tallies[leader], tallies[challenger]
+        beyond = is_beyond_bounds(one, two, rule, desk, control.rounds, count)
+        beyond = beyond and is_beyond_bounds(two, one, rule, desk, control.rounds, count)
     return beyond
 
 

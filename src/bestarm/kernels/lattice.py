@@ -28,7 +28,7 @@ LANES = 12  # most bets of a family here
 BLOCK = 128  # rewards whose h are multiplied before the logarithm is taken: l^128 and C^128 are far from overflow
 LOST = -1
 FAR = 44.0  # every h is constant beyond 40 sigma from its cell
-MOST_LOCATED = 127  # rewards of which an arm's location is the median
+MOST_LOCATED = 1023  # rewards of which an arm's location is the median
 
 lattice_dtype = np.dtype(
     [
@@ -49,7 +49,8 @@ UPS = BLOCK * (1 + GROUPS)
 DOWNS = UPS + BETS
 GROWTH = DOWNS + BETS
 MOMENTS = GROWTH + 2 * BETS
-DESK = MOMENTS + 4 * BETS
+_LOCATED = MOMENTS + 4 * BETS
+DESK = _LOCATED + MOST_LOCATED
 
 Lattice = NDArray[np.void]
 
@@ -84,6 +85,19 @@ def _flat_product(
         h = min(most, constant + slope * desk[place] + size * desk[exponentials + place])
         product *= least if desk[place] < turn else h
     return product
+
+
+@fast_kernel
+def _moments(
+    desk: Desk, number: int, exponentials: int, most: float, constant: float, slope: float, size: float
+) -> tuple[float, float]:
+    """Return the sums of h and of h^2 over a block of rewards."""
+    first = second = 0.0
+    for place in range(number):
+        h = min(most, constant + slope * desk[place] + size * desk[exponentials + place])
+        first += h
+        second += h * h
+    return first, second
 
 
 @kernel
@@ -203,11 +217,10 @@ def write_moments(
         for group in range(GROUPS):
             exponentials = _EXPONENTIALS + BLOCK * group
             for bet in range(first, rule.group_end[group]):
-                for x in range(number):
-                    h = rule.constant[cell, bet] + rule.slope[bet] * desk[_X + x]
-                    h = min(rule.most[bet], h + rule.size[cell, bet] * desk[exponentials + x])
-                    desk[place + bet] += h
-                    desk[place + BETS + bet] += h * h
+                line = rule.constant[cell, bet], rule.slope[bet], rule.size[cell, bet]
+                total, squares = _moments(desk, number, exponentials, rule.most[bet], line[0], line[1], line[2])
+                desk[place + bet] += total
+                desk[place + BETS + bet] += squares
             first = max(first, rule.group_end[group])
         begin += number
     return n - row.start
@@ -228,12 +241,12 @@ def locate(row: Record, rule: Record, pool: Pool, room: int, index: int, desk: D
     if number < 1:
         return
     for place in range(number):
-        desk[place] = pool[index * room + ((n - number + place) & (room - 1))]
-    select_last(desk, 0, number, number - (number >> 1), 1.0)
-    low = desk[number >> 1]
+        desk[_LOCATED + place] = pool[index * room + ((n - number + place) & (room - 1))]
+    select_last(desk, _LOCATED, number, number - (number >> 1), 1.0)
+    median = desk[_LOCATED + (number >> 1)]
     for place in range(number >> 1, number):
-        low = min(low, desk[place])
-    row.location = low
+        median = min(median, desk[_LOCATED + place])
+    row.location = median
     cell = int(np.floor(row.location / rule.spacing + 0.5))
     if row.start == 0 and (row.based == 0 or abs(cell - row.base) > 8):
         row.base = cell

@@ -91,23 +91,24 @@ def lattice_family(contamination: str, epsilon: float) -> list[Bet]:
     epsilon / 2, so it has a lower end only where contamination sets one, or after five more steps.
     """
     z = NormalDist().inv_cdf(1.0 - epsilon)
-    bets = []
+    steps = range(1, 6)
     if contamination == PRESCIENT:
-        bets += [guarded(a, 2.2, weakest_guard(a, 2.2, 0.15), z + 0.45) for a in (0.3, 0.1)]
-        bets += [guarded(a, 1.2, g * a, z + c) for a, g, c in ((0.5, 0.2, 0.2), (0.3, 0.4, 0.0), (0.12, 0.3, 0.1))]
-        smallest, ratio, share, rate = 0.12, 3.0, 0.3, 1.2
-        rest = [guarded(1.17, 0.5, 1.17, z), exponential(1.2, 0.05, z + 0.9)]
-    else:
-        bets += [guarded(a, 1.3, 0.27 * a, z) for a in (0.4, 0.12)]
-        bets += [guarded(a, 0.5, a, z) for a in (0.8, 0.35, 0.14, 0.055)]
-        smallest, ratio, share, rate = 0.055, 2.6, 1.0, 0.5
-        rest = [exponential(1.2, 0.3, z + 0.9)]
-    for step in range(1, 6):
-        slope = smallest / ratio**step
-        if slope >= epsilon / 2.0:
-            clip = z + (0.1 if contamination == PRESCIENT else 0.0)
-            bets.append(guarded(slope, rate, share * slope, clip, weight=0.5**step))
-    return bets + rest
+        small = [(0.1 / 3.0**step, 0.5**step) for step in steps if 0.1 / 3.0**step >= epsilon / 2.0]
+        return [
+            *(
+                guarded(a, 2.2, weakest_guard(a, 2.2, 0.15), z + 0.45, weight)
+                for a, weight in [(0.3, 1.0), (0.1, 1.0), *small]
+            ),
+            *(guarded(a, 1.2, g * a, z + c) for a, g, c in ((0.5, 0.2, 0.2), (0.3, 0.4, 0.0), (0.12, 0.3, 0.1))),
+            guarded(1.17, 0.5, 1.17, z),
+            exponential(1.2, 0.05, z + 0.9),
+        ]
+    small = [(0.055 / 2.6**step, 0.5**step) for step in steps if 0.055 / 2.6**step >= epsilon / 2.0]
+    return [
+        *(guarded(a, 1.3, 0.27 * a, z) for a in (0.4, 0.12)),
+        *(guarded(a, 0.5, a, z, weight) for a, weight in [*((a, 1.0) for a in (0.8, 0.35, 0.14, 0.055)), *small]),
+        exponential(1.2, 0.3, z + 0.9),
+    ]
 
 
 def lattice_tables(contamination: str, epsilon: float) -> dict[str, Any]:
@@ -156,7 +157,7 @@ def price(phi: Any, bet: Any, contamination: str, epsilon: float) -> Any:
 RUNGS = tuple(0.04 * 2.0**step for step in range(8))
 RUNG_WEIGHTS = (0.06, 0.1, 0.2, 0.24, 0.2, 0.1, 0.06, 0.04)
 CLEAN_RUNG_WEIGHTS = (0.1, 0.12, 0.125, 0.125, 0.125, 0.125, 0.14, 0.14)
-CLIPS = ((1.0, 0.7), (0.8, 0.15), (0.7, 0.15))  # c and its weight: what contamination would love is clipped
+CLIPS = ((1.0, 0.78), (0.8, 0.11), (0.7, 0.11))  # c and its weight: what contamination would love is clipped
 SMALL_SHARE = 0.03  # weight of all smaller bets together
 
 
