@@ -58,14 +58,13 @@ class Contamination:
             of_all = math.floor(self.epsilon * max(N, self.arms * n0) + 1e-9)
         return of_arm, of_all
 
-    def price(self, n: int, phi: Floats, least: Floats, most: Floats, of_arm: int) -> Floats:
-        """The price of n rewards; what counts of all arms together add is in section 4, not here."""
-        epsilon = self.epsilon
+    def level(self, phi: Floats, least: Floats, most: Floats) -> Floats:
+        """The price of n rewards is n times the logarithm of this, and odds for each of those that are counted."""
         if self.kind == "prescient":
-            return np.asarray(n * np.log((1 - epsilon) * phi + epsilon * most))
+            return (1 - self.epsilon) * phi + self.epsilon * most
         if self.kind == "malicious":
-            return np.asarray(n * np.log(phi + epsilon * (most - least)))
-        return np.asarray(n * np.log(phi) + of_arm * np.log(most / least))
+            return phi + self.epsilon * (most - least)
+        return phi
 
 
 # ---------------------------------------------------------------- section 4: the pair
@@ -73,27 +72,65 @@ class Contamination:
 
 @dataclass
 class Mixture:
+    """The bets of both arms: their weights, odds, and the weights of the terms of a pair."""
+
     log_weights: Floats
     odds: Floats
     same: float
     product: float
     alone: float
 
-    def log_W(self, up: Floats, down: Floats, of_all: int) -> Floats:
-        """Log of the mixture, from raw log evidence with the bets along the last axis."""
-        lw, odds, c = self.log_weights, self.odds, of_all
-        log_max = np.maximum(odds[:, None], odds[None, :])
-        pairs = (lw + up)[..., :, None] + (lw + down)[..., None, :] - c * log_max
-        terms = [math.log(self.same) + log_sum(lw + up + down - c * odds)]
-        if self.product > 0:
-            terms.append(math.log(self.product) + log_sum(pairs.reshape(*pairs.shape[:-2], -1)))
-        if self.alone > 0:
-            terms.append(math.log(self.alone) + log_sum(lw + up - c * odds))
-            terms.append(math.log(self.alone) + log_sum(lw + down - c * odds))
-        return log_sum(np.stack(terms, axis=-1))
+    def log_terms(self, up: Floats, down: Floats, c: int) -> Floats:
+        """Logs of all terms of W, from raw log evidence with the bets along the last axis."""
+        lw, odds = self.log_weights, self.odds
+        pairs = (lw + up)[..., :, None] + (lw + down)[..., None, :] - c * np.maximum(odds[:, None], odds[None, :])
+        return np.concatenate(
+            [
+                math.log(self.same) + lw + up + down - c * odds,
+                math.log(self.product) + pairs.reshape(*pairs.shape[:-2], -1),
+                math.log(self.alone) + lw + up - c * odds,
+                math.log(self.alone) + lw + down - c * odds,
+            ],
+            axis=-1,
+        )
 
-    def log_alone(self, evidence: Floats, of_all: int) -> Floats:
-        return log_sum(self.log_weights + evidence - of_all * self.odds)
+    def log_W(self, up: Floats, down: Floats, c: int) -> Floats:
+        return log_sum(self.log_terms(up, down, c))
+
+    def slope(self, up: Floats, down: Floats, c: int, up_slope: Floats, down_slope: Floats) -> float:
+        """The derivative of log W in m, from those of the raw log evidence."""
+        terms = self.log_terms(up, down, c)
+        pairs = up_slope[:, None] + down_slope[None, :]
+        slopes = np.concatenate([up_slope + down_slope, pairs.reshape(-1), up_slope, down_slope])
+        shares = np.exp(terms - log_sum(terms))
+        return float(np.sum(shares * slopes))
+
+    def log_alone(self, evidence: Floats, c: int) -> Floats:
+        return log_sum(self.log_weights + evidence - c * self.odds)
+
+    def can_grow(self, up: Floats, down: Floats, c_per_reward: float) -> bool:
+        """Section 10: is there a term of W above its price, from the excess of log means over log prices?"""
+        one = np.any(up > c_per_reward * self.odds) or np.any(down > c_per_reward * self.odds)
+        both = up[:, None] + down[None, :] > c_per_reward * np.maximum(self.odds[:, None], self.odds[None, :])
+        return bool(one or (c_per_reward > 0 and np.any(both)))
+
+
+@dataclass
+class Start:
+    """What slot and arm remember: where the next comparison starts, and the round that it waits for."""
+
+    p: int | None = None  # a sub-cell
+    m: float | None = None  # or a mean, for rewards with bounds
+    waits_for: int = 0
+
+
+@dataclass
+class Look:
+    n: int
+    of_arm: int
+    of_all: int
+    e: float
+    locations: list[float]
 
 
 class Engine(Protocol):
@@ -105,36 +142,22 @@ class Engine(Protocol):
         """Location, from all rewards so far."""
         ...
 
-    def unset(self) -> "Start":
-        """What a pair begins with."""
-        ...
-
-    def compare(self, b: int, a: int, look: "Look", start: "Start") -> bool:
+    def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
         """Step 3 of a look: is W(b, a) enough?"""
         ...
 
-    def good_enough(self, b: int, a: int, look: "Look", tau: float) -> bool: ...
+    def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool: ...
 
-    def hopeless(self, b: int, a: int, look: "Look") -> bool:
+    def hopeless(self, b: int, a: int, look: Look) -> bool:
         """Does contamination forbid more evidence of b against a?"""
         ...
 
 
-@dataclass
-class Start:
-    """What slot and arm remember: the sub-cell where the next comparison starts, and the round that it waits for."""
-
-    p: int | None = None
-    waits_for: int = 0
-
-
-@dataclass
-class Look:
-    n: int
-    of_arm: int
-    of_all: int
-    e: float
-    locations: list[float]
+def upper_mean(h: Floats) -> float:
+    """Mean of h plus z standard errors (section 10)."""
+    n = len(h)
+    z = math.sqrt(2 * math.log(40 * (1 + math.log2(n)) ** 2))
+    return float(np.mean(h) + z * np.std(h) / math.sqrt(n))
 
 
 # ---------------------------------------------------------------- section 5: sub-Gaussian rewards
@@ -163,8 +186,8 @@ class LatticeBet:
         with np.errstate(over="ignore", under="ignore"):
             return np.minimum(self.C, self.c0 + self.a * y + self.g * np.exp(self.r * y - self.r**2 / 2))
 
-    def phi(self, d: float) -> float:
-        return min(self.C, self.c0 + self.a * d + self.g * math.exp(self.r * d))
+    def phi(self, d: Floats) -> Floats:
+        return np.minimum(self.C, self.c0 + self.a * d + self.g * np.exp(self.r * d))
 
 
 def least_at(r: float, a: float, g: float) -> float:
@@ -198,13 +221,13 @@ def lattice_bets(contamination: str, epsilon: float) -> list[LatticeBet]:
     bets: list[LatticeBet] = []
     if contamination == "prescient":
         bets += [LatticeBet(-2.2, a, smallest_guard(-2.2, a), z + 0.45, 1.0) for a in (0.3, 0.1)]
+        for i in range(1, 6):
+            a = 0.1 / 3**i
+            if a >= epsilon / 2:
+                bets.append(LatticeBet(-2.2, a, smallest_guard(-2.2, a), z + 0.45, 2.0**-i))
         bets += [LatticeBet(-1.2, 0.5, 0.2 * 0.5, z + 0.2, 1.0)]
         bets += [LatticeBet(-1.2, 0.3, 0.4 * 0.3, z, 1.0)]
         bets += [LatticeBet(-1.2, 0.12, 0.3 * 0.12, z + 0.1, 1.0)]
-        for i in range(1, 6):
-            a = 0.12 / 3**i
-            if a >= epsilon / 2:
-                bets.append(LatticeBet(-1.2, a, 0.3 * a, z + 0.1, 2.0**-i))
         bets += [LatticeBet(-0.5, 1.17, 1.17, z, 1.0)]
         bets += [LatticeBet(1.2, 0.0, 0.95, z + 0.9, 1.0)]
     else:
@@ -220,8 +243,6 @@ def lattice_bets(contamination: str, epsilon: float) -> list[LatticeBet]:
 
 @dataclass
 class LatticeArm:
-    """Rewards of an arm, and its sums by kept cell, direction and bet."""
-
     rewards: list[float]
     middle: int | None = None
 
@@ -236,8 +257,8 @@ class LatticeArm:
 @dataclass
 class Search:
     proved: bool
-    lower: int | None = None
-    upper: int | None = None
+    begin: int = 0  # the sub-cells searched, from this one
+    end: int = 0  # up to this one, which is not searched
     wanting: int | None = None  # lowest sub-cell where W is not enough
 
 
@@ -251,58 +272,50 @@ class Lattice:
         odds = np.log(self.most / self.least)
         self.mixture = Mixture(np.log(weights / weights.sum()), odds, 0.6, 0.3, 0.05)
         self.arms = [LatticeArm([]) for _ in range(arms)]
-        self.sums: dict[tuple[int, int, bool], Floats] = {}  # by arm, cell, is it up: 2 rows, raw and flat
-        self.summed: dict[tuple[int, int, bool], int] = {}
+        self.sums: dict[tuple[int, int, bool], tuple[int, Floats]] = {}  # by arm, cell, is it up
+        # Log prices of a reward at the ends of sub-cells, d = -w/2, ..., w/2.
+        d = (np.arange(PARTS + 1) / PARTS - 1 / 2) * SIZE
+        phi = np.stack([bet.phi(d) for bet in self.bets], axis=-1)
+        self.log_levels = np.log(contamination.level(phi, self.least, self.most))
 
     def tell(self, arm: int, reward: float) -> None:
         self.arms[arm].rewards.append(reward)
 
     def locate(self, arm: int) -> float:
         record = self.arms[arm]
-        last = sorted(record.rewards[-127:])
+        last = sorted(record.rewards[-1023:])
         location = last[len(last) // 2]
         cell = math.floor(location / SIZE + 1 / 2)
         if record.middle is None or abs(cell - record.middle) > 8:
             record.middle = cell
         return location
 
-    def unset(self) -> Start:
-        return Start()
-
     # ---- evidence
 
-    def sum_logs(self, arm: int, cell: int, up: bool) -> Floats:
+    def log_sums(self, arm: int, cell: int, up: bool) -> Floats:
         """Sums of log h (row 0) and of the log of the flat bets (row 1) over all rewards, reward by reward."""
-        key = (arm, cell, up)
-        sums, done = self.sums.get(key), self.summed.get(key, 0)
-        if sums is None:
-            sums = np.zeros((2, len(self.bets)))
-        for x in self.arms[arm].rewards[done:]:
-            y = x - cell * SIZE if up else cell * SIZE - x
-            for j, bet in enumerate(self.bets):
-                raw, flat = bet.h(np.array([y, max(y, bet.y_least)]))
-                sums[0, j] += math.log(raw)
-                sums[1, j] += math.log(flat)
-        self.sums[key], self.summed[key] = sums, len(self.arms[arm].rewards)
+        rewards = self.arms[arm].rewards
+        done, sums = self.sums.get((arm, cell, up), (0, np.zeros((2, len(self.bets)))))
+        x = np.array(rewards[done:])
+        y = x - cell * SIZE if up else cell * SIZE - x
+        logs = [[np.log(bet.h(y)), np.log(bet.h(np.maximum(y, bet.y_least)))] for bet in self.bets]
+        sums = sums + np.sum(np.array(logs), axis=-1).T
+        self.sums[arm, cell, up] = len(rewards), sums
         return sums
 
-    def prices(self, look: Look, d: float) -> Floats:
-        phi = np.array([bet.phi(d) for bet in self.bets])
-        return self.contamination.price(look.n, phi, self.least, self.most, look.of_arm)
+    def prices(self, look: Look) -> Floats:
+        """Of n rewards, at the ends of sub-cells."""
+        return look.n * self.log_levels + look.of_arm * self.mixture.odds
 
     def up(self, b: int, p: int, look: Look) -> Floats:
-        """Raw up log evidence of b in sub-cell p: at its right end. None of a cell that is not kept."""
+        """Raw up log evidence of b in sub-cell p: at its right end."""
         cell, part = divmod(p, PARTS)
-        if not self.arms[b].kept(cell):
-            return np.full(len(self.bets), -math.inf)
-        return np.asarray(self.sum_logs(b, cell, True)[0] - self.prices(look, ((part + 1) / PARTS - 1 / 2) * SIZE))
+        return np.asarray(self.log_sums(b, cell, True)[0] - self.prices(look)[part + 1])
 
     def down(self, a: int, p: int, look: Look) -> Floats:
-        """Raw down log evidence of a in sub-cell p: at its left end."""
+        """Raw down log evidence of a in sub-cell p: at its left end, where d is as far from -w/2 as part from 64."""
         cell, part = divmod(p, PARTS)
-        if not self.arms[a].kept(cell):
-            return np.full(len(self.bets), -math.inf)
-        return np.asarray(self.sum_logs(a, cell, False)[0] - self.prices(look, -(part / PARTS - 1 / 2) * SIZE))
+        return np.asarray(self.log_sums(a, cell, False)[0] - self.prices(look)[PARTS - part])
 
     def log_W(self, b: int, p: int, a: int, q: int, look: Look) -> float:
         """With m in sub-cell p and m' in sub-cell q."""
@@ -314,7 +327,7 @@ class Lattice:
         """The first cell from `first` downwards (up-evidence) or upwards (down) where one arm alone is enough."""
         cell = self.arms[arm].nearest(first)
         while self.arms[arm].kept(cell):
-            sums = self.sum_logs(arm, cell, up) - self.prices(look, SIZE / 2)
+            sums = self.log_sums(arm, cell, up) - self.prices(look)[PARTS]
             raw, flat = self.mixture.log_alone(sums, look.of_all)
             enough = look.e - math.log(self.mixture.alone)
             if raw >= enough and flat >= enough:
@@ -323,58 +336,56 @@ class Lattice:
         return None
 
     def search(self, b: int, a: int, p: int, look: Look, shift: int = 0) -> Search:
-        """Is W enough everywhere, with m' >= m + shift sub-cells?"""
+        """Is W enough everywhere, with m' at least `shift` sub-cells above m?"""
         lower = self.edge(b, p // PARTS, True, look)
-        if lower is None:
+        upper = self.edge(a, (p + shift) // PARTS, False, look)
+        if lower is None or upper is None:
             return Search(False)
-        upper = self.edge(a, p // PARTS, False, look)
-        if upper is None:
-            return Search(False, lower)
-        wanting = None
-        apart = True
-        for cell in range(lower + 1, upper):
-            for sub in range(cell * PARTS, (cell + 1) * PARTS):
-                if sub + shift >= upper * PARTS:  # m' is in the upper edge or beyond
-                    continue
-                if self.log_W(b, sub, a, sub + shift, look) < look.e and wanting is None:
-                    wanting = sub
-            for higher in range((cell * PARTS + shift) // PARTS + 1, upper):
-                if self.log_W(b, cell * PARTS + PARTS - 1, a, higher * PARTS, look) < look.e:
-                    apart = False
-        return Search(wanting is None and apart, lower, upper, wanting)
-
-    def begin(self, b: int, a: int, look: Look, start: Start) -> int:
-        p = start.p
-        if p is None or not self.kept_by_both(b, a, p):
-            m = (look.locations[b] + look.locations[a]) / 2
-            p = math.floor((m / SIZE + 1 / 2) * PARTS)
-        return p
+        begin, end = (lower + 1) * PARTS, upper * PARTS - shift
+        inside = range(begin, end)
+        if not all(self.arms[b].kept(sub // PARTS) and self.arms[a].kept((sub + shift) // PARTS) for sub in inside):
+            return Search(False)
+        # m and m' in cells that are `shift` apart: m' is as low as can be.
+        for sub in inside:
+            if self.log_W(b, sub, a, sub + shift, look) < look.e:
+                return Search(False, begin, end, sub)
+        # m' in a higher cell than that: U at the right end of the sub-cells for which this is the next cell.
+        for sub in inside:
+            cells = sub // PARTS, (sub + shift) // PARTS
+            if sub + 1 < end and cells == ((sub + 1) // PARTS, (sub + 1 + shift) // PARTS):
+                continue
+            for higher in range(cells[1] + 1, upper):
+                if self.log_W(b, sub, a, higher * PARTS, look) < look.e:
+                    return Search(False)
+        return Search(True)
 
     def kept_by_both(self, b: int, a: int, p: int) -> bool:
         return self.arms[b].kept(p // PARTS) and self.arms[a].kept(p // PARTS)
 
+    def middle(self, b: int, a: int, look: Look) -> int:
+        m = (look.locations[b] + look.locations[a]) / 2
+        return math.floor((m / SIZE + 1 / 2) * PARTS)
+
     def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
         if look.n < start.waits_for:
             return False
-        p = self.begin(b, a, look, start)
-        if self.kept_by_both(b, a, p) and self.log_W(b, p, a, p, look) < look.e:
+        if start.p is None or not self.kept_by_both(b, a, start.p):
+            start.p = self.middle(b, a, look)
+        if self.kept_by_both(b, a, start.p) and self.log_W(b, start.p, a, start.p, look) < look.e:
             return False
-        found = self.search(b, a, p, look)
+        found = self.search(b, a, start.p, look)
         if found.proved:
             return True
         start.waits_for = look.n + 1 + look.n // 32
         if found.wanting is not None:
-            assert found.lower is not None
-            assert found.upper is not None
-            start.p = self.descend(b, a, found.wanting, found.lower + 1, found.upper - 1, look)
+            start.p = self.descend(b, a, found.wanting, found, look)
         return False
 
-    def descend(self, b: int, a: int, p: int, first: int, last: int, look: Look) -> int:
-        """Where W is about least in the cells from `first` to `last`."""
+    def descend(self, b: int, a: int, p: int, searched: Search, look: Look) -> int:
+        """Where W is about least."""
 
         def height(p: int) -> float:
-            inside = first * PARTS <= p < (last + 1) * PARTS
-            return self.log_W(b, p, a, p, look) if inside else math.inf
+            return self.log_W(b, p, a, p, look) if searched.begin <= p < searched.end else math.inf
 
         for step in (32, 16, 8, 4, 2, 1):
             while True:
@@ -387,61 +398,27 @@ class Lattice:
         return p
 
     def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool:
-        shift = -math.ceil(-tau / (SIZE / PARTS))
-        return self.search(b, a, self.begin(b, a, look, Start()), look, shift).proved
+        shift = -math.ceil(-tau / SIZE * PARTS)  # d = -tau in sub-cells, rounded up
+        return self.search(b, a, self.middle(b, a, look), look, shift).proved
 
     # ---- section 10
 
     def hopeless(self, b: int, a: int, look: Look) -> bool:
-        for cell in range(-BELOW, ABOVE + 1):
-            middle = self.arms[b].middle
-            assert middle is not None
-            cell += middle
-            if not self.kept_by_both(b, a, cell * PARTS):
-                continue
-            most_up = self.reach(b, cell, True, look)
-            most_down = self.reach(a, cell, False, look)
-
-            def up_grows(d: float, most: Floats = most_up) -> bool:
-                return bool(np.any(most > self.prices_by_reward(look, d)))
-
-            def down_grows(d: float, most: Floats = most_down) -> bool:
-                return bool(np.any(most > self.prices_by_reward(look, -d)))
-
-            low, high = -SIZE / 2, SIZE / 2
-            if up_grows(high):
-                continue
-            if not down_grows(least_false(up_grows, low, high)):
-                return True
+        cells = [math.floor(look.locations[arm] / SIZE + 1 / 2) for arm in (b, a)]
+        searched = range(min(cells) - 2, max(cells) + 3)
+        if not all(self.kept_by_both(b, a, cell * PARTS) for cell in searched):
+            return False
+        own, shared = look.of_arm / look.n, look.of_all / look.n
+        for cell in searched:
+            x = np.array(self.arms[b].rewards) - cell * SIZE
+            ups = np.log([upper_mean(bet.h(x)) for bet in self.bets]) - own * self.mixture.odds
+            x = cell * SIZE - np.array(self.arms[a].rewards)
+            downs = np.log([upper_mean(bet.h(x)) for bet in self.bets]) - own * self.mixture.odds
+            for part in range(0, PARTS + 1, PARTS // 8):
+                up, down = ups - self.log_levels[part], downs - self.log_levels[PARTS - part]
+                if not self.mixture.can_grow(up, down, shared):
+                    return True
         return False
-
-    def reach(self, arm: int, cell: int, up: bool, look: Look) -> Floats:
-        x = np.array(self.arms[arm].rewards)
-        y = x - cell * SIZE if up else cell * SIZE - x
-        return np.array([upper_mean(bet.h(y)) for bet in self.bets])
-
-    def prices_by_reward(self, look: Look, d: float) -> Floats:
-        return np.exp((self.prices(look, d) + look.of_all * self.mixture.odds) / look.n)
-
-
-def upper_mean(h: Floats) -> float:
-    """Mean of h plus z standard errors."""
-    n = len(h)
-    z = math.sqrt(2 * math.log(40 * (1 + math.log2(n)) ** 2))
-    return float(np.mean(h) + z * np.std(h) / math.sqrt(n))
-
-
-def least_false(grows: Callable[[float], bool], low: float, high: float) -> float:
-    """Where something that is false at `high`, and true only to the left of where it is false, is false first."""
-    if not grows(low):
-        return low
-    for _ in range(100):
-        m = (low + high) / 2
-        if grows(m):
-            low = m
-        else:
-            high = m
-    return high
 
 
 # ---------------------------------------------------------------- section 6: rewards with bounds
@@ -465,15 +442,12 @@ class BoundedBet:
             return z - z**2 / 2 + z**3 / 3 - z**4 / 4
         return math.log(1 + z)
 
-    def phi(self, m: float) -> float:
-        return 1 + self.u * min(m, self.c)
-
 
 def bounded_bets(epsilon: float) -> list[BoundedBet]:
     if epsilon == 0:
         weights, clips = (0.1, 0.12, 0.125, 0.125, 0.125, 0.125, 0.14, 0.14), {1.0: 1.0}
     else:
-        weights, clips = (0.06, 0.1, 0.2, 0.24, 0.2, 0.1, 0.06, 0.04), {1.0: 0.7, 0.8: 0.15, 0.7: 0.15}
+        weights, clips = (0.06, 0.1, 0.2, 0.24, 0.2, 0.1, 0.06, 0.04), {1.0: 0.78, 0.8: 0.11, 0.7: 0.11}
     bets = [
         BoundedBet(0.04 * 2**i, c, 0.97 * weight * share, False)
         for c, share in clips.items()
@@ -487,6 +461,8 @@ class Bounded:
     def __init__(self, arms: int, contamination: Contamination) -> None:
         self.contamination = contamination
         self.bets = bounded_bets(contamination.epsilon)
+        self.u = np.array([bet.u for bet in self.bets])
+        self.clips = np.array([bet.c for bet in self.bets])
         self.most = np.array([bet.C for bet in self.bets])
         self.least = np.ones(len(self.bets))
         log_weights = np.log([bet.weight for bet in self.bets])
@@ -503,17 +479,18 @@ class Bounded:
     def locate(self, arm: int) -> float:
         return math.fsum(self.rewards[arm]) / len(self.rewards[arm])
 
-    def unset(self) -> Start:
-        return Start()
+    def log_level(self, m: float) -> Floats:
+        phi = 1 + self.u * np.minimum(m, self.clips)
+        return np.log(self.contamination.level(phi, self.least, self.most))
 
-    def prices(self, look: Look, m: float) -> Floats:
-        phi = np.array([bet.phi(m) for bet in self.bets])
-        return self.contamination.price(look.n, phi, self.least, self.most, look.of_arm)
+    def evidence(self, b: int, m: float, a: int, other: float, look: Look) -> tuple[Floats, Floats]:
+        counted = look.of_arm * self.mixture.odds
+        up = self.ups[b] - look.n * self.log_level(m) - counted
+        down = self.downs[a] - look.n * self.log_level(1 - other) - counted
+        return np.asarray(up), np.asarray(down)
 
     def log_W(self, b: int, m: float, a: int, other: float, look: Look) -> float:
-        up = self.ups[b] - self.prices(look, m)
-        down = self.downs[a] - self.prices(look, 1 - other)
-        return float(self.mixture.log_W(up, down, look.of_all))
+        return float(self.mixture.log_W(*self.evidence(b, m, a, other, look), look.of_all))
 
     def least_log_W(self, b: int, a: int, look: Look, tau: float = 0.0) -> float:
         """Infimum over m and m' = m + tau, both in [0, 1], by the golden section: log W is convex."""
@@ -522,42 +499,90 @@ class Bounded:
             return self.log_W(b, m, a, min(1.0, m + tau), look)
 
         low, high = 0.0, 1 - tau
-        if high < low:
-            return math.inf
         least = min(height(low), height(high))
         golden = (math.sqrt(5) - 1) / 2
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        at_left, at_right = height(left), height(right)
         while high - low > 1e-12:
-            left, right = high - golden * (high - low), low + golden * (high - low)
-            at_left, at_right = height(left), height(right)
             least = min(least, at_left, at_right)
             if at_left <= at_right:
-                high = right
+                high, right, at_right = right, left, at_left
+                left = high - golden * (high - low)
+                at_left = height(left)
             else:
-                low = left
+                low, left, at_left = left, right, at_right
+                right = low + golden * (high - low)
+                at_right = height(right)
         return least
 
     def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
-        return self.least_log_W(b, a, look) >= look.e
+        if look.n < start.waits_for:
+            return False
+        if start.m is None:
+            start.m = min(max((self.locate(b) + self.locate(a)) / 2, 0.001), 0.999)
+        near = math.floor(start.m * 1024 + 1 / 2) / 1024
+        if self.log_W(b, near, a, near, look) < look.e:
+            return False
+        if self.least_log_W(b, a, look) >= look.e:
+            return True
+        start.waits_for = look.n + 1 + look.n // 32
+        start.m = self.wanting(b, a, look, start.m)
+        return False
+
+    def slope(self, b: int, a: int, m: float, look: Look) -> float:
+        """The derivative of log W in m; to the right of a clip that of the constant."""
+
+        def of_price(m: float) -> Floats:
+            step = 1 - self.contamination.epsilon if self.contamination.kind == "prescient" else 1.0
+            rise = step * self.u / np.exp(self.log_level(m))
+            return np.where(m < self.clips, look.n * rise, 0.0)
+
+        up, down = self.evidence(b, m, a, m, look)
+        return self.mixture.slope(up, down, look.of_all, -of_price(m), of_price(1 - m))
+
+    def wanting(self, b: int, a: int, look: Look, m: float) -> float:
+        """Where W is found wanting: at 0, at 1, at the start, then where tangents meet and at middles, in turn."""
+
+        def at(m: float) -> tuple[float, float, float]:
+            return m, self.log_W(b, m, a, m, look), self.slope(b, a, m, look)
+
+        left, right = at(0.0), at(1.0)
+        for end in (left, right):
+            if end[1] < look.e:
+                return end[0]
+        for step in range(200):
+            if not left[0] < m < right[0]:
+                m = (left[0] + right[0]) / 2
+            here = at(m)
+            if here[1] < look.e:
+                break
+            if here[2] < 0:
+                left = here
+            else:
+                right = here
+            (x, low, fall), (y, high, rise) = left, right
+            m = (high - low + fall * x - rise * y) / (fall - rise) if step % 2 == 0 else (x + y) / 2
+        return m
 
     def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool:
         return self.least_log_W(b, a, look, tau) >= look.e
 
+    # ---- section 10
+
     def hopeless(self, b: int, a: int, look: Look) -> bool:
-        def mean(rewards: Floats) -> Floats:
-            return np.array([upper_mean(1 + bet.u * np.minimum(rewards, bet.c)) for bet in self.bets])
+        def log_means(x: Floats) -> Floats:
+            means = [upper_mean(1 + bet.u * np.minimum(x, bet.c)) for bet in self.bets]
+            return np.log(means) - look.of_arm / look.n * self.mixture.odds
 
-        most_up, most_down = mean(np.array(self.rewards[b])), mean(1 - np.array(self.rewards[a]))
-
-        def by_reward(m: float) -> Floats:
-            return np.exp((self.prices(look, m) + look.of_all * self.mixture.odds) / look.n)
-
-        def up_grows(m: float) -> bool:
-            return bool(np.any(most_up > by_reward(m)))
-
-        def down_grows(m: float) -> bool:
-            return bool(np.any(most_down > by_reward(1 - m)))
-
-        return not up_grows(1.0) and not down_grows(least_false(up_grows, 0.0, 1.0))
+        ups, downs = log_means(np.array(self.rewards[b])), log_means(1 - np.array(self.rewards[a]))
+        means = [self.locate(b), self.locate(a)]
+        low, high = max(min(means) - 0.15, 0.0), min(max(means) + 0.15, 1.0)
+        for point in range(257):
+            m = low + (high - low) * point / 256
+            up, down = ups - self.log_level(m), downs - self.log_level(1 - m)
+            if not self.mixture.can_grow(up, down, look.of_all / look.n):
+                return True
+        return False
 
 
 # ---------------------------------------------------------------- section 7: no contamination
@@ -576,9 +601,6 @@ class Clean:
 
     def locate(self, arm: int) -> float:
         return math.fsum(self.rewards[arm]) / len(self.rewards[arm])
-
-    def unset(self) -> Start:
-        return Start()
 
     def log_W(self, b: int, a: int, n: int, tau: float) -> float:
         lead = math.fsum(self.rewards[b]) - math.fsum(self.rewards[a]) + n * tau
@@ -649,7 +671,7 @@ class Rounds:
         for champion in sorted(champions):
             if champion not in seated:
                 slot = next(slot for slot in self.slots if slot.champion is None)
-                slot.champion, slot.starts = champion, [self.engine.unset() for _ in range(self.arms)]
+                slot.champion, slot.starts = champion, [Start() for _ in range(self.arms)]
 
     def look(self, n: int, N: int) -> bool:
         """After round n; True if this is the end."""
@@ -684,11 +706,12 @@ class Rounds:
                 if all(self.engine.good_enough(champion, a, look, self.tau) for a in others):
                     self.answer = champion
                     return True
-        b, a = self.best_two()
-        if self.contamination.epsilon > 0 and asks_for_limit(n) and self.engine.hopeless(b, a, look):
-            self.limit = "contamination"
-            return True
-        if self.resolution is not None and 4 * self.e / self.resolution**2 <= n:
+        if self.contamination.epsilon > 0 and asks_for_limit(n):
+            b, a = self.best_two()
+            if self.engine.hopeless(b, a, look) and self.engine.hopeless(a, b, look):
+                self.limit = "contamination"
+                return True
+        if self.resolution is not None and n >= 4 * self.e / self.resolution**2:
             self.limit = "resolution"
             return True
         return False
@@ -738,7 +761,7 @@ def run_certified(
     else:
         raise ValueError("sigma or bounds must be given")
     if resolution is None and epsilon > 0:
-        resolution = 0.05 * scale
+        resolution = 0.02 * scale
     rounds = Rounds(
         arms,
         engine,

@@ -139,7 +139,9 @@ class Adversary:
         ends = [(low, high)]
         for piece in self.pieces:
             a, b = self._hit(piece.a), self._hit(piece.b)
-            if piece.kind in (draws.POINT, draws.UNIFORM_AROUND):
+            if piece.kind == draws.WHITE_BOX:
+                ends.append((-np.inf, np.inf))
+            elif piece.kind in (draws.POINT, draws.UNIFORM_AROUND):
                 ends.append((min(a) - max(b), max(a) + max(b)))
             elif piece.kind == draws.TWO_POINTS:
                 ends.append((min(a + b), max(a + b)))
@@ -276,10 +278,26 @@ def Extreme(sides: ArrayLike) -> Adversary:  # noqa: N802
     >>> Extreme([-1, 1]).power
     'prescient'
     """
+    return _one(draws.FORESEE, _sides(sides))
+
+
+def WhiteBox(sides: ArrayLike, otherwise: ArrayLike) -> Adversary:  # noqa: N802
+    """A contaminated reward is what hurts the certified method most, by its state: a simulation's adversary.
+
+    Side -1 for the best arm, whose evidence is to be hurt, and 1 for all others. Against other methods, and before there
+    is any evidence, it plays the values `otherwise`.
+
+    >>> WhiteBox([-1, 1], [1.0, 2.5]).power
+    'prescient'
+    """
+    return Adversary((Piece(draws.WHITE_BOX, _values("otherwise", otherwise), _sides(sides)),))
+
+
+def _sides(sides: ArrayLike) -> tuple[float, ...]:
     values = _values("sides", sides)
     if 0.0 in values:
         raise InputError("sides", "be positive or negative", sides, "1 for the highest reward, -1 for the lowest")
-    return _one(draws.FORESEE, values)
+    return values
 
 
 def Impersonate(targets: ArrayLike) -> Adversary:  # noqa: N802

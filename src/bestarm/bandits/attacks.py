@@ -120,6 +120,16 @@ def extremes(arms: Sequence[Arm]) -> Adversary:
     return adversaries.Extreme(_against(arms))
 
 
+def white_box(arms: Sequence[Arm], s: float = 1.5) -> Adversary:
+    """Know the state of the certified method and play the value that hurts its evidence most; hidden values otherwise.
+
+    >>> from bestarm.bandits import Gaussian
+    >>> white_box([Gaussian(2.5), Gaussian(1.0)]).pieces[0].b
+    (-1.0, 1.0)
+    """
+    return adversaries.WhiteBox(_against(arms), hidden(arms, s).pieces[0].a)
+
+
 def coin_on_best(arms: Sequence[Arm], epsilon: float) -> Adversary:
     """Replace the best arm's best rewards by low ones and the others' worst by high ones: a malicious attack.
 
@@ -197,6 +207,7 @@ ATTACKS: dict[str, tuple[str, Builder]] = {
     "mirror": ("prescient", lambda arms, epsilon: mirror(arms)),
     "boiling-frog": ("prescient", lambda arms, epsilon: boiling_frog(arms)),
     "extremes": ("prescient", lambda arms, epsilon: extremes(arms)),
+    "white-box": ("prescient", lambda arms, epsilon: white_box(arms)),
     "coin-on-best": ("malicious", coin_on_best),
     "ninety-ten": ("oblivious", lambda arms, epsilon: ninety_ten(arms)),
     "bursts": ("bursts", lambda arms, epsilon: bursts(arms)),

@@ -1,4 +1,4 @@
-"""The command `bestarm`. Exit codes: 0 answered, 2 bad input, 3 no winner can be named."""
+"""The command `bestarm`. Exit codes: 0 answered, 2 bad input, 3 no winner is named."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from bestarm.cli.attack import attack
 from bestarm.cli.demo import demo
 from bestarm.cli.identify import identify
+from bestarm.cli.options import SIMULATED, explained
 from bestarm.cli.plan import plan
 from bestarm.cli.reproduce import reproduce
 from bestarm.cli.simulate import simulate
@@ -19,17 +20,17 @@ BAD_INPUT = 2
 app = typer.Typer(
     name="bestarm",
     help="Which of K options has the highest mean reward, although some of the rewards were corrupted.",
-    epilog="Results go to stdout, progress to stderr. Exit codes: 0 answered, 2 bad input, 3 no winner can be named.",
+    epilog="Results go to stdout, progress to stderr. Exit codes: 0 answered, 2 bad input, 3 no winner is named.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
 app.command()(reproduce)
-app.command()(identify)
-app.command()(plan)
-app.command()(simulate)
-app.command()(attack)
+app.command(epilog=explained())(identify)
+app.command(epilog=explained(*SIMULATED))(plan)
+app.command(epilog=explained(*SIMULATED))(simulate)
+app.command(epilog=explained(*SIMULATED))(attack)
 
 
 def main() -> None:

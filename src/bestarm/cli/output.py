@@ -36,7 +36,7 @@ def write_rows(rows: Sequence[Row], form: Format) -> None:
 def _write_table(rows: Sequence[Row]) -> None:
     shown = [{name: _shown(value) for name, value in row.items()} for row in rows]
     widths = {name: max(len(name), *(len(row[name]) for row in shown)) for name in rows[0]}
-    numeric = {name: all(isinstance(row[name], int | float) for row in rows) for name in rows[0]}
+    numeric = {name: all(row[name] is None or isinstance(row[name], int | float) for row in rows) for name in rows[0]}
 
     def line(cells: Mapping[str, str]) -> str:
         parts = (
@@ -51,6 +51,8 @@ def _write_table(rows: Sequence[Row]) -> None:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return "-"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if isinstance(value, int) or (math.isfinite(value) and abs(value) >= 1000.0):

@@ -6,19 +6,20 @@ from typing import Annotated
 
 import typer
 
-from bestarm.cli.identify import NO_WINNER, _pair
+from bestarm.cli.identify import NO_WINNER
+from bestarm.cli.options import SimulatedContamination, names, numbers, pair
 from bestarm.cli.output import Format, write_rows
-from bestarm.cli.simulate import _numbers
 
 
 def plan(
     means: Annotated[str, typer.Option(help="Means you expect, separated by commas.")],
-    epsilon: Annotated[float, typer.Option(help="Bound on the share of contaminated rewards, in [0, 0.5).")],
+    epsilon: Annotated[float, typer.Option(help="How much may be replaced, in [0, 0.5); see --contamination.")],
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
     sigma: Annotated[float | None, typer.Option(help="Sub-Gaussian scale of a clean reward.")] = None,
     bounds: Annotated[
         str | None, typer.Option(help="Lowest and highest reward, such as 0,1, in place of sigma.")
     ] = None,
+    contamination: SimulatedContamination = None,
     family: Annotated[
         str | None, typer.Option(help="gaussian (the default) or sub-gaussian with sigma; bounded with bounds.")
     ] = None,
@@ -33,22 +34,21 @@ def plan(
 ) -> None:
     """Say whether the best arm can be identified against a worst-case adversary, and forecast the pulls.
 
-    Exit code 0 if it can, 3 if not.
+    Exit code 0 if it can, or if that is not ruled out, 3 if it can not.
     """
     from bestarm.cli.compiling import compile_note
     from bestarm.planning import plan as make_plan
 
-    limits = None if bounds is None else _pair(bounds)
-    names = None if methods is None else [name.strip() for name in methods.split(",")]
     with compile_note():
         made = make_plan(
-            _numbers("means", means),
+            numbers("means", means),
             sigma=sigma,
-            bounds=limits,
+            bounds=pair(bounds),
             epsilon=epsilon,
             delta=delta,
+            contamination="prescient" if contamination is None else contamination,
             family=family,
-            methods=names,
+            methods=names(methods),
             trials=trials,
             max_pulls=max_pulls,
             seed=seed,

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bestarm.cli.options import GoodEnough, Resolution, SimulatedContamination, given, numbers
 from bestarm.cli.output import Format, write_rows
 
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
@@ -20,7 +21,9 @@ def simulate(
     method: Annotated[
         str, typer.Option(help="certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap.")
     ] = "certified",
-    epsilon: Annotated[float, typer.Option(help="Probability of contamination, in [0, 0.5).")] = 0.1,
+    epsilon: Annotated[
+        float, typer.Option(help="Rate of contamination, by a coin, in [0, 0.5); certified: see --contamination.")
+    ] = 0.1,
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.1,
     sigma: Annotated[float, typer.Option(help="Standard deviation of a clean reward.")] = 1.0,
     point: Annotated[
@@ -28,7 +31,9 @@ def simulate(
     ] = None,
     threshold: Annotated[str | None, typer.Option(help="theory or empirical (gap family).")] = None,
     exploration: Annotated[str | None, typer.Option(help="hoeffding or chernoff (not certified).")] = None,
-    power: Annotated[str | None, typer.Option(help="prescient or malicious (certified only).")] = None,
+    contamination: SimulatedContamination = None,
+    resolution: Resolution = None,
+    good_enough: GoodEnough = None,
     alpha: Annotated[float | None, typer.Option(help="Fraction trimmed off each end.")] = None,
     trials: Annotated[int, typer.Option(help="Number of trials.")] = 1000,
     max_pulls: Annotated[int | None, typer.Option(help="Cap on the pulls of a trial.")] = None,
@@ -54,16 +59,17 @@ def simulate(
     from bestarm import simulate as run
     from bestarm.cli.compiling import compile_note
 
-    levels = _numbers("means", means)
-    adversary = adversaries.Point(_numbers("point", point)) if point else paper_adversary(levels, epsilon, seed)
+    levels = numbers("means", means)
+    adversary = adversaries.Point(numbers("point", point)) if point else paper_adversary(levels, epsilon, seed)
     bandit = Bandit([Gaussian(mean, sigma) for mean in levels], epsilon, adversary)
-    given: dict[str, Any] = {
-        "threshold": threshold,
-        "exploration": exploration,
-        "alpha": alpha,
-        "adversary_power": power,
-    }
-    options = {name: value for name, value in given.items() if value is not None}
+    options: dict[str, Any] = given(
+        threshold=threshold,
+        exploration=exploration,
+        alpha=alpha,
+        contamination=contamination,
+        resolution=resolution,
+        good_enough=good_enough,
+    )
     begin = time.monotonic()
     try:
         with compile_note():
@@ -102,12 +108,3 @@ def _say_how_to_resume(checkpoint: Path) -> None:
     words = [word for word in sys.argv[1:] if word != "--resume"]
     command = shlex.join(["bestarm", *words, "--resume"])
     print(f"stopped; finished trials are in {checkpoint}. To go on: {command}", file=sys.stderr)
-
-
-def _numbers(name: str, text: str) -> list[float]:
-    from bestarm import InputError
-
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(name, "be numbers separated by commas", text, "such as 2.5,2.3,2,0.6") from None

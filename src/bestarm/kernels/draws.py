@@ -33,6 +33,7 @@ SHIFT = 5  # this kind and those after it look at the reward that they replace
 DRIFT = 6
 REFLECT = 7
 FORESEE = 8
+WHITE_BOX = 9  # knows the state of the certified method (white_box.py); of others, it plays a point
 
 # Which rewards an adversary may replace, a rule: any; no more than a share of the rewards so far, of the arm or of all
 # arms; those of whole blocks of an arm's rewards.
@@ -202,7 +203,7 @@ def contaminated(laws: Laws, rng: np.random.Generator, arm: int, pulls: int, t: 
         return reward
     if has_rule and law.rule != BLOCKS:
         laws.memory[arm, _HITS] += 1.0
-    if law.kind == POINT:
+    if law.kind == POINT or law.kind == WHITE_BOX:
         return law.a
     if law.kind == UNIFORM_AROUND:
         return law.a + law.b * (2.0 * rng.random() - 1.0)

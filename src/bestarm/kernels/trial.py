@@ -15,6 +15,7 @@ from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.seeding import Words, start
 from bestarm.kernels.state import State, renew
 from bestarm.kernels.tournament import Tree
+from bestarm.kernels.white_box import is_white_box, pull_against
 
 FINISHED = -1
 
@@ -37,7 +38,7 @@ def _draw_quiet(
         if quiet:
             draw_quiet_rounds(arms, control, pool, members, laws, rng, max_pulls)
     if survivors is not None:
-        quiet = control.quiet > control.rounds + 1
+        quiet = control.quiet > control.rounds + 1 and not is_white_box(laws)
         if quiet:
             draw_until_look(arms, control, rule, pool, survivors, laws, rng, max_pulls)
 
@@ -56,7 +57,22 @@ def _run_until_full(state: State, rule: Rule, laws: Laws, rng: np.random.Generat
         index = choose(arms, control, settings, state.members, state.trees, state.survivors)
         if arms[index].calm == 0 and not find_room(state, settings, index):
             return index
-        reward = pull(laws, rng, index, arms[index].told, control.t)
+        if is_white_box(laws):
+            reward = pull_against(
+                arms,
+                control,
+                settings,
+                pool,
+                state.desk,
+                state.survivors,
+                state.duels,
+                state.lattice,
+                laws,
+                rng,
+                index,
+            )
+        else:
+            reward = pull(laws, rng, index, arms[index].told, control.t)
         observe(
             arms,
             control,

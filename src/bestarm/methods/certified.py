@@ -72,7 +72,7 @@ PAIRED = Option(
     _paired,
 )
 
-KEPT = 1024  # rewards of an arm that a simulation keeps, for cells of the lattice that are asked for later
+KEPT = 4096  # rewards of an arm that a simulation keeps, for cells of the lattice that are asked for later
 
 
 def certified_rule(

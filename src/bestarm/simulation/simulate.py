@@ -109,6 +109,8 @@ def simulate(
     problem = _problem(bandit, delta, epsilon, sigma, bounds)
     entry = get_method(method)
     complete = entry.complete(problem, options)
+    if complete.get("contamination") == "sources":
+        raise InputError("contamination", "not be sources", "sources", "simulated rewards have no sources")
     spec = Spec(
         problem=problem,
         rule=entry.rule(problem, complete),

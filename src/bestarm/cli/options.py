@@ -1,0 +1,84 @@
+"""Options that several commands share, and what epsilon means, in plain words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+# As in bestarm.methods.certified, which loads the compiler: a second that --help need not take. A test compares the two.
+CONTAMINATIONS = {
+    "prescient": (
+        "each reward is replaced with probability at most epsilon, by a coin that sees neither the reward nor the "
+        "future; the value put in its place may depend on everything"
+    ),
+    "malicious": (
+        "each reward is replaced with probability at most epsilon given all that came before, by a coin that may see "
+        "the reward itself"
+    ),
+    "share-of-arm": "at most a share epsilon of the rewards of every single arm was replaced, chosen in any way",
+    "share-of-all": "at most a share epsilon of all rewards was replaced, chosen in any way, all of them on one arm even",
+    "sources": "at most a share epsilon of the sources (raters, devices, ...) is dishonest, in any way",
+}
+
+
+def explained(*names: str) -> str:
+    """Return the last part of a command's help: what epsilon means with each kind of contamination."""
+    lines = (f"{name}: {CONTAMINATIONS[name]}." for name in names or CONTAMINATIONS)
+    return "\n\n".join(("What epsilon means (--contamination, certified only):", *lines))
+
+
+SIMULATED = tuple(name for name in CONTAMINATIONS if name != "sources")  # simulated rewards have no sources
+
+Contamination = Annotated[
+    str | None,
+    typer.Option(help=f"What epsilon means: {', '.join(CONTAMINATIONS)} (certified only; see below).", show_default="prescient"),
+]
+SimulatedContamination = Annotated[
+    str | None,
+    typer.Option(help=f"What epsilon means: {', '.join(SIMULATED)} (certified only; see below).", show_default="prescient"),
+]
+Resolution = Annotated[
+    float | None,
+    typer.Option(
+        help="Stop without a winner when a clean lead of this size would have been found (certified only).",
+        show_default="0.05 sigma; none if epsilon = 0",
+    ),
+]
+GoodEnough = Annotated[
+    float | None,
+    typer.Option(help="Stop when an arm is proved to be at most this much worse than the best (certified only)."),
+]
+
+
+def numbers(name: str, text: str) -> list[float]:
+    """Return numbers separated by commas."""
+    from bestarm.errors import InputError
+
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(name, "be numbers separated by commas", text, "such as 2.5,2.3,2,0.6") from None
+
+
+def names(text: str | None) -> list[str] | None:
+    """Return names separated by commas; None if there are none."""
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def pair(text: str | None) -> tuple[float, float] | None:
+    """Return the two ends of a range, separated by a comma; None if there is none."""
+    from bestarm.errors import InputError
+
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError("bounds", "be two numbers separated by a comma", text, "such as 0,1") from None
+    return low, high
+
+
+def given(**options: object) -> dict[str, object]:
+    """Return the options of a method that were given."""
+    return {name: value for name, value in options.items() if value is not None and value is not False}
