@@ -299,7 +299,7 @@ class Lattice:
         x = np.array(rewards[done:])
         y = x - cell * SIZE if up else cell * SIZE - x
         logs = [[np.log(bet.h(y)), np.log(bet.h(np.maximum(y, bet.y_least)))] for bet in self.bets]
-        sums = sums + np.sum(np.array(logs), axis=-1).T
+        sums = np.asarray(sums + np.sum(np.array(logs), axis=-1).T)
         self.sums[arm, cell, up] = len(rewards), sums
         return sums
 
@@ -718,7 +718,8 @@ class Rounds:
 
 
 def is_look(n: int) -> bool:
-    return n % 2 ** max(0, math.floor(math.log2(n)) - 5) == 0
+    step: int = 2 ** max(0, math.floor(math.log2(n)) - 5)
+    return n % step == 0
 
 
 def asks_for_limit(n: int) -> bool:

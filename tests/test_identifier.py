@@ -67,11 +67,16 @@ def test_identify_is_the_loop_that_a_user_would_write(method: str, seed: int) ->
     assert (result.delta, result.epsilon, result.sigma, result.method) == (0.1, 0.1, 1.0, method)
     assert result.options.items() >= short(method).items()
     assert set(result.options) == {option.name for option in METHODS[method].options}
-    assert result.promise == METHODS[method].promise
+    assert result.promise == METHODS[method].promised(result.options)
+    assert (result.leader, result.limit) == ("A", None)
     assert result.alarms == ()
     if METHODS[method].certifies:
         assert result.tolerance is not None
         assert 0.1 <= result.tolerance < 0.5
+        assert result.evidence is not None
+        assert 0.0 < result.evidence <= 0.1
+        assert set(result.leads) == set(LABELS) - {"A"}
+        assert result.overturn is not None
     else:
         assert result.tolerance is None
 

@@ -17,7 +17,7 @@ from bestarm.methods import METHODS
 
 FIELDS = {
     *("status", "best", "candidates", "pulls", "delta", "epsilon", "sigma", "method", "options", "arms", "promise"),
-    *("tolerance", "alarms"),
+    *("leader", "limit", "leads", "evidence", "tolerance", "overturn", "alarms"),
 }
 ROW = {"label", "pulls", "estimate", "lower", "upper", "active"}
 
@@ -50,36 +50,70 @@ def test_a_verdict_is_one_sentence_with_all_that_it_rests_on(method: str) -> Non
     assert ". " not in sentence
     assert "\n" not in sentence
     assert f": {method} stopped after {result.pulls:,} rewards, wrong with probability at most 0.05 " in sentence
-    assert f"(sigma = 0.5, epsilon = 0.2, {METHODS[method].promise})" in sentence
+    assert f"(sigma = 0.5, epsilon = 0.2: {METHODS[method].promised(result.options)})" in sentence
+
+
+TERMS = "wrong with probability at most 0.05 under its assumptions (sigma = 1, epsilon = 0.1: any adversary)"
 
 
 def test_the_sentence_of_a_winner() -> None:
-    assert str(sample()) == (
+    start = (
         "'B' has the highest mean of 3 arms (estimate 2.5, next 'A' with 2.125): "
-        "certified stopped after 12,345 rewards, wrong with probability at most 0.05 under its assumptions "
-        "(sigma = 1, epsilon = 0.1, any adversary); it would still be with up to 0.17 of the rewards contaminated."
+        f"certified stopped after 12,345 rewards, {TERMS}"
     )
-    assert str(sample(tolerance=None)).endswith("epsilon = 0.1, any adversary).")
+    assert str(sample()) == (
+        f"{start}; the same rewards would single it out with epsilon up to 0.17, "
+        "or with 21 replaced rewards on each arm."
+    )
+    assert str(sample(tolerance=None, overturn=None)) == f"{start}."
+    in_all = str(sample(options={"contamination": "share-of-all"}))
+    assert in_all.endswith("epsilon up to 0.17, or with 21 replaced rewards in all.")
 
 
-def test_the_sentence_of_no_winner() -> None:
-    assert str(sample(status="indistinguishable", best=None, candidates=("A", "B"), tolerance=None)) == (
-        "no winner can be named among 'A', 'B': certified stopped after 12,345 rewards, "
-        "wrong with probability at most 0.05 under its assumptions (sigma = 1, epsilon = 0.1, any adversary)."
+def test_the_sentence_of_an_arm_that_is_good_enough() -> None:
+    near = sample(options={"good_enough": 0.25}, candidates=("A", "B"), tolerance=None, overturn=None)
+    assert str(near).startswith("'B' is within 0.25 of the highest mean of 3 arms (estimate 2.5")
+    alone = sample(options={"good_enough": 0.25}, tolerance=None, overturn=None)
+    assert str(alone).startswith("'B' has the highest mean of 3 arms (estimate 2.5")
+
+
+NONE: dict[str, Any] = {"status": "indistinguishable", "best": None, "tolerance": None, "overturn": None}
+
+
+def test_the_sentence_of_no_winner_says_why_and_no_more() -> None:
+    hidden = str(sample(**NONE, candidates=("A", "B"), limit="contamination"))
+    assert hidden == (
+        "no winner is named among 'A', 'B': certified stopped after 12,345 rewards, as contamination of this kind "
+        "(epsilon = 0.1) could hide the lead that is left; more rewards like these would not help "
+        f"(a finding, outside delta); ruled out: 'C', {TERMS}."
+    )
+    small = str(sample(**NONE, candidates=("A", "B", "C"), limit="resolution"))
+    assert small == (
+        "no winner is named among 'A', 'B', 'C': certified stopped after 12,345 rewards, at its resolution of 0.01: "
+        "a clean lead of that size would have been found as a rule; more rewards with a finer resolution may find a "
+        "smaller one."
     )
 
 
 def test_the_sentence_of_a_run_under_way() -> None:
     labels = tuple(f"arm {number}" for number in range(14))
     shown = ", ".join(repr(label) for label in labels[:10])
-    assert str(sample(status="undecided", best=None, candidates=labels, tolerance=None)) == (
-        f"undecided among {shown} and 4 more so far: certified has not stopped after 12,345 rewards."
+    under_way = sample(**{**NONE, "status": "undecided"}, candidates=labels)
+    assert str(under_way) == (
+        f"undecided among {shown} and 4 more so far: certified has not stopped after 12,345 rewards; "
+        "'B' leads, which is a guess and not a verdict."
     )
+    stopped = dataclasses.replace(under_way, limit="budget", leader=None)
+    assert str(stopped).endswith("certified was stopped from outside after 12,345 rewards; more may decide it.")
 
 
-def test_alarms_are_said_aloud() -> None:
+def test_alarms_are_said_aloud_and_take_the_promise_back() -> None:
     text = str(sample(alarms=("more outliers than epsilon allows", "sigma is too small")))
-    assert text.endswith(" contaminated. Alarm: more outliers than epsilon allows. Alarm: sigma is too small.")
+    assert text.endswith(
+        "certified stopped after 12,345 rewards, (sigma = 1, epsilon = 0.1); no probability is claimed, as the rewards "
+        "contradict the assumptions. Alarm: more outliers than epsilon allows. Alarm: sigma is too small."
+    )
+    assert "wrong with probability" not in text
 
 
 def test_the_sentence_is_there_before_any_reward() -> None:
@@ -105,10 +139,14 @@ def sample(**changes: Any) -> ba.Result:
         "epsilon": 0.1,
         "sigma": 1.0,
         "method": "certified",
-        "options": {"resolution": 0.01, "adversary_power": "prescient", "depth": math.inf},
+        "options": {"resolution": 0.01, "contamination": "prescient", "depth": math.inf},
         "arms": rows,
         "promise": "any adversary",
+        "leader": "B",
+        "leads": {"A": 0.125, "C": -math.inf},
+        "evidence": 0.01,
         "tolerance": 0.17,
+        "overturn": 21,
     }
     return ba.Result(**{**fields, **changes})
 
@@ -123,14 +161,19 @@ def test_json_is_complete_and_strict() -> None:
         "epsilon": 0.1,
         "sigma": 1.0,
         "method": "certified",
-        "options": {"resolution": 0.01, "adversary_power": "prescient", "depth": None},
+        "options": {"resolution": 0.01, "contamination": "prescient", "depth": None},
         "arms": [
             {"label": "A", "pulls": 5000, "estimate": 2.125, "lower": 1.75, "upper": 2.25, "active": True},
             {"label": "B", "pulls": 7000, "estimate": 2.5, "lower": 2.375, "upper": 2.625, "active": True},
             {"label": "C", "pulls": 345, "estimate": None, "lower": None, "upper": None, "active": False},
         ],
         "promise": "any adversary",
+        "leader": "B",
+        "limit": None,
+        "leads": {"A": 0.125, "C": None},
+        "evidence": 0.01,
         "tolerance": 0.17,
+        "overturn": 21,
         "alarms": ["one"],
     }
 
@@ -141,7 +184,10 @@ def test_dict_and_json_of_a_real_verdict_hold_all_of_it(method: str) -> None:
     plain, read = result.to_dict(), strict(result.to_json())
     assert set(plain) == set(read) == FIELDS == {field.name for field in dataclasses.fields(result)}
     assert all(set(row) == ROW for row in read["arms"])
-    for name in FIELDS - {"arms", "candidates", "alarms", "options"}:
+    assert {label: lead for label, lead in read["leads"].items() if lead is not None} == {
+        label: lead for label, lead in result.leads.items() if math.isfinite(lead)
+    }
+    for name in FIELDS - {"arms", "candidates", "alarms", "options", "leads"}:
         assert plain[name] == getattr(result, name)
         assert read[name] == getattr(result, name)
     assert read["options"] == plain["options"] == result.options
@@ -182,6 +228,16 @@ def test_the_dict_is_a_copy() -> None:
     plain["arms"][0]["pulls"] = -1
     plain["candidates"].append("green")
     assert result == decided()
+
+
+def test_the_table_of_arms_and_the_picture() -> None:
+    frame = sample().to_frame()
+    assert frame["label"].tolist() == ["A", "B", "C"]
+    assert frame["lead"].tolist()[::2] == [0.125, -math.inf]
+    axes = sample().plot().axes[0]
+    assert axes.get_title(loc="left") == "B is named after 12,345 rewards"
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["B (7,000)", "A (5,000)", "C (345)"]
+    assert sample(best=None, status="undecided").plot().axes[0].get_title(loc="left").startswith("no winner is named")
 
 
 # ------------------------------------------------------------------------------------------------------------- frozen

@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from bestarm.bandits import ATTACKS, Arm, Bandit, Gaussian
+from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, CustomAdversary, Gaussian
+from bestarm.bandits.adversaries import Draw, as_adversary
 from bestarm.bandits.arms import as_arm
+from bestarm.bandits.attacks import Builder
 from bestarm.checks import checked, number, one_of
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
+from bestarm.methods.certified import CONTAMINATIONS
 from bestarm.simulation import Trials, progress_bar, simulate
 
 # Means of Gaussian arms with sigma = 1. At epsilon = 0.1 a worst-case adversary can hide gaps up to 0.28 sigma, so
@@ -26,21 +28,32 @@ INSTANCES: dict[str, Sequence[Any]] = {
 }
 
 Rows = Mapping[str, tuple[str, dict[str, Any]]]
+Own = Mapping[str, Adversary | CustomAdversary | Draw]  # attacks of a user's own, by name
+
+# What the certified method can be told of in a simulation. Its promise covers an attack that keeps to what it was told.
+KINDS = tuple(kind for kind in CONTAMINATIONS if kind != "sources")
 
 
-def attack_methods() -> Rows:
-    """Return the rows of the bench: each method as it comes, and those that can be told of a malicious adversary so."""
+def attack_methods(contamination: str | None = None) -> Rows:
+    """Return the rows of the bench: each method as it comes, and the certified one for each kind of contamination.
+
+    With `contamination`, the certified method has only the row of that kind.
+    """
+    if contamination is not None:
+        one_of("contamination", contamination, KINDS)
     rows: dict[str, tuple[str, dict[str, Any]]] = {}
     for name, method in METHODS.items():
-        rows[name] = (name, {})
-        if "adversary_power" in {option.name for option in method.options}:
-            rows[f"{name} (malicious)"] = (name, {"adversary_power": "malicious"})
+        if not method.certifies:
+            rows[name] = (name, {})
+            continue
+        for kind in KINDS if contamination is None else (contamination,):
+            rows[name if kind == KINDS[0] else f"{name} ({kind})"] = (name, {"contamination": kind})
     return rows
 
 
 def attack_table(
     methods: Sequence[str] | Rows | None = None,
-    attacks: Sequence[str] | None = None,
+    attacks: Sequence[str | Own] | Own | None = None,
     instances: Mapping[str, Sequence[Any]] | None = None,
     epsilon: float = 0.1,
     delta: float = 0.1,
@@ -57,8 +70,10 @@ def attack_table(
     ----------
     methods : sequence of str, or mapping of names to (method, options), optional
         Names from `attack_methods()`, which are all taken by default, or rows of your own.
-    attacks : sequence of str, optional
-        Names from `bestarm.bandits.ATTACKS`; by default all.
+    attacks : sequence of str, or mapping of names to adversaries, optional
+        Names from `bestarm.bandits.ATTACKS`, by default all; or attacks of your own under names of your own: an
+        adversary of `bestarm.adversaries` or a function as for `Bandit`. A sequence may hold both: ["hidden", {"mine":
+        adversary}].
     instances : mapping of names to arms, optional
         A number among the arms is the mean of a Gaussian with sigma = 1. By default `INSTANCES`.
     epsilon, delta : float
@@ -73,48 +88,57 @@ def attack_table(
     Returns
     -------
     pandas.DataFrame
-        instance, attack, power, method, trials; error_rate, the share of trials that named a wrong arm, with its exact
-        95 % interval error_low, error_high; mean_pulls and its standard_error; no_winner, the share that ended
-        without naming an arm; undecided, the share that reached max_pulls. epsilon and delta are in its `attrs`.
+        instance, attack, power ("custom" for a function), method; covered, whether the attack keeps to the contamination
+        that the certified method was told of, so that its promise applies (None for other methods, whose promises are of
+        another kind); trials; the shares of them that named the right arm (right), that named a wrong one (error_rate,
+        with its exact 95 % interval error_low, error_high), that stopped without a winner (no_winner) and that reached
+        max_pulls (undecided): these four sum to 1; mean_pulls and its standard_error. epsilon and delta are in its
+        `attrs`.
 
     Examples
     --------
     >>> table = attack_table(["mean-se"], ["one-sided-gross"], {"pair": [1.0, 0.0]}, trials=20)
-    >>> table[["instance", "power", "error_rate", "no_winner"]].to_dict("records")
-    [{'instance': 'pair', 'power': 'oblivious', 'error_rate': 1.0, 'no_winner': 0.0}]
+    >>> table[["instance", "power", "right", "error_rate", "no_winner"]].to_dict("records")
+    [{'instance': 'pair', 'power': 'oblivious', 'right': 0.0, 'error_rate': 1.0, 'no_winner': 0.0}]
     """
     rows = _chosen_rows(methods)
-    names = list(ATTACKS) if attacks is None else _names("attacks", attacks)
-    for name in names:
-        one_of("attacks", name, tuple(ATTACKS))
+    chosen = _chosen_attacks(attacks)
     epsilon, delta, _, _, _ = checked(epsilon=epsilon, delta=delta, trials=trials, workers=workers, max_pulls=max_pulls)
     if epsilon == 0.0:
         raise InputError("epsilon", "be above 0", epsilon, "without contaminated rewards there is no attack")
     problems = {name: _arms(arms) for name, arms in (INSTANCES if instances is None else instances).items()}
-    for parameter, given in (("methods", rows), ("attacks", names), ("instances", problems)):
+    for parameter, given in (("methods", rows), ("attacks", chosen), ("instances", problems)):
         if not given:
-            raise InputError(parameter, "be at least one", given, "leave them out for all")
+            raise InputError(parameter, "be at least one", list(given), "leave them out for all")
+    bandits = {
+        (instance, attack): Bandit(arms, epsilon, build(arms, epsilon))  # all of them before the first trial is run
+        for instance, arms in problems.items()
+        for attack, build in chosen.items()
+    }
     found = []
-    with progress_bar("attack", len(problems) * len(names) * len(rows), progress) as advance:
-        for instance, arms in problems.items():
-            for attack in names:
-                power, builder = ATTACKS[attack]
-                bandit = Bandit(arms, epsilon, builder(arms, epsilon))
-                for label, (method, options) in rows.items():
-                    outcome = simulate(
-                        bandit,
-                        method,
-                        delta=delta,
-                        trials=trials,
-                        seed=seed,
-                        workers=workers,
-                        max_pulls=max_pulls,
-                        **options,
-                    )
-                    cell = {"instance": instance, "attack": attack, "power": power, "method": label}
-                    found.append({**cell, **_figures(outcome)})
-                    advance(1)
+    with progress_bar("attack", len(bandits) * len(rows), progress) as advance:
+        for (instance, attack), bandit in bandits.items():
+            adversary = bandit.adversary
+            assert adversary is not None
+            power = adversary.power if isinstance(adversary, Adversary) else "custom"
+            for label, (method, options) in rows.items():
+                outcome = simulate(
+                    bandit,
+                    method,
+                    delta=delta,
+                    trials=trials,
+                    seed=seed,
+                    workers=workers,
+                    max_pulls=max_pulls,
+                    **options,
+                )
+                told = outcome.settings["options"].get("contamination")
+                covered = None if told is None else told in adversary.contaminations
+                cell = {"instance": instance, "attack": attack, "power": power, "method": label, "covered": covered}
+                found.append({**cell, **_figures(outcome)})
+                advance(1)
     table = pd.DataFrame(found)
+    table["covered"] = table["covered"].astype(object)
     table.attrs = {"epsilon": epsilon, "delta": delta}
     return table
 
@@ -125,14 +149,38 @@ def _figures(outcome: Trials) -> dict[str, Any]:
     spread = float(outcome.pulls.std(ddof=1)) if count > 1 else math.nan
     return {
         "trials": count,
+        "right": (outcome.decided - outcome.wrong) / count,
         "error_rate": outcome.wrong / count,
         "error_low": float(interval.low),
         "error_high": float(interval.high),
+        "no_winner": outcome.indistinguishable / count,
+        "undecided": outcome.undecided / count,
         "mean_pulls": outcome.mean_pulls,
         "standard_error": spread / math.sqrt(count),
-        "no_winner": float((outcome.statuses == "indistinguishable").mean()),
-        "undecided": float((outcome.statuses == "undecided").mean()),
     }
+
+
+def _chosen_attacks(attacks: Sequence[str | Own] | Own | None) -> dict[str, Builder]:
+    """Return how to make each attack for some arms; one of the user's own is the same for all."""
+    if attacks is None:
+        return {name: build for name, (_, build) in ATTACKS.items()}
+    if isinstance(attacks, str) or not isinstance(attacks, Mapping | Sequence):
+        fix = f"put it in brackets: [{attacks!r}]" if isinstance(attacks, str) else "or a mapping of names to adversaries"
+        raise InputError("attacks", "be a list of names", attacks, fix)
+    chosen: dict[str, Builder] = {}
+    for entry in [attacks] if isinstance(attacks, Mapping) else attacks:
+        if not isinstance(entry, Mapping):
+            one_of("attacks", entry, tuple(ATTACKS), ", or adversaries by name")
+            chosen[entry] = ATTACKS[entry][1]
+            continue
+        for name, given in entry.items():
+            if name in ATTACKS or name in chosen or not isinstance(name, str):
+                raise InputError("attacks", "have a name of their own", name, "it names another attack of the bench")
+            adversary = as_adversary(given)
+            if adversary is None:
+                raise InputError("attacks", "be adversaries", None, "without contaminated rewards there is no attack")
+            chosen[name] = lambda arms, epsilon, made=adversary: made
+    return chosen
 
 
 def _chosen_rows(methods: Sequence[str] | Rows | None) -> Rows:
@@ -159,55 +207,66 @@ def _arms(given: Sequence[Any]) -> list[Arm]:
 
 # ----------------------------------------------------------------------------------------------------------- picture
 
+# share of the trials: how it is called, its colour and its hatch
+OUTCOMES: dict[str, tuple[str, str, str]] = {
+    "error_rate": ("named a wrong arm", "#D55E00", ""),
+    "no_winner": ("stopped without a winner", "#C8C8C8", "////"),
+    "undecided": ("not decided at the cap", "#F0E442", "...."),
+    "right": ("named the right arm", "#BFE0F5", ""),
+}
+
 
 def draw_attack_table(frame: pd.DataFrame, path: str | Path) -> None:
     """Draw the table as a map to an image file: a panel an instance, a row a method, a column an attack.
 
-    The colour and the number of a cell are the share of wrong answers; below it, where there were any, the shares that
-    named no winner and that reached the cap.
+    A cell is a bar of all its trials: how many named a wrong arm, none, and the right one; its number is the share of
+    wrong answers. A cell that is crossed out is of the certified method, told of contamination that the attack does not
+    keep to: nothing is promised there.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
     instances, attacks, methods = (list(dict.fromkeys(frame[name])) for name in ("instance", "attack", "method"))
-    width, height = 2.6 + 1.25 * len(attacks), 1.6 + len(instances) * (1.0 + 0.5 * len(methods))
-    figure = Figure(figsize=(max(width, 6.0), max(height, 4.0)), layout="constrained")
+    width, height = 2.6 + 0.95 * len(attacks), 2.2 + len(instances) * (1.3 + 0.42 * len(methods))
+    figure = Figure(figsize=(max(width, 8.0), max(height, 4.0)), layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(len(instances), 1, squeeze=False)[:, 0]
     powers = frame.drop_duplicates("attack").set_index("attack")["power"]
-    colours = ScalarMappable(cmap="Oranges")
-    colours.set_clim(0.0, 1.0)
     for panel, instance in zip(panels, instances, strict=True):
         part = frame[frame["instance"] == instance].set_index(["method", "attack"])
-        rates = part["error_rate"].unstack("attack").loc[methods, attacks].to_numpy()
-        panel.imshow(rates, cmap=colours.cmap, norm=colours.norm, aspect="auto")
         for row, method in enumerate(methods):
             for column, attack in enumerate(attacks):
-                _write_cell(panel, column, row, part.loc[(method, attack)])
-        panel.set_xticks(range(len(attacks)), [f"{attack}\n({powers[attack]})" for attack in attacks], fontsize=9)
+                _draw_cell(panel, column, row, part.loc[(method, attack)])
+        panel.set(xlim=(-0.5, len(attacks) - 0.5), ylim=(len(methods) - 0.5, -0.5))
+        panel.set_xticks(range(len(attacks)), [f"{attack}\n({powers[attack]})" for attack in attacks], fontsize=8)
         panel.set_yticks(range(len(methods)), methods)
-        panel.set_xticks(np.arange(len(attacks) - 1) + 0.5, minor=True)
-        panel.set_yticks(np.arange(len(methods) - 1) + 0.5, minor=True)
-        panel.grid(which="minor", color="0.75", linewidth=1)
         panel.tick_params(which="both", length=0)
-        panel.spines[:].set_color("0.75")
+        panel.spines[:].set_visible(False)
         panel.set_title(f"instance {instance}", loc="left", fontsize=11)
-    figure.colorbar(colours, ax=list(panels), label="share of trials that named a wrong arm", shrink=0.8, aspect=30)
-    settings = ", ".join(f"{name} = {value:g}" for name, value in frame.attrs.items())
-    figure.suptitle(f"Wrong answers under attack\n{frame['trials'].iloc[0]} trials a cell; {settings}")
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
-
-
-def _write_cell(panel: Any, column: int, row: int, figures: Any) -> None:
-    colour = "white" if figures["error_rate"] > 0.55 else "black"
-    notes = [
-        f"{name} {figures[share]:.0%}"
-        for name, share in (("no winner", "no_winner"), ("at the cap", "undecided"))
-        if figures[share] > 0.0
+    patches: list[Any] = [
+        Patch(facecolor=colour, hatch=hatch, edgecolor="0.45", linewidth=0.5, label=name)
+        for name, colour, hatch in OUTCOMES.values()
     ]
-    place = {"ha": "center", "color": colour}
-    panel.text(column, row - (0.2 if notes else 0.0), f"{100.0 * figures['error_rate']:.3g}%", va="center", **place)
-    if notes:
-        panel.text(column, row + 0.08, "\n".join(notes), va="top", fontsize=7, **place)
+    patches.append(Line2D([], [], color="black", linewidth=1.0, label="no promise: not the contamination it was told of"))
+    figure.legend(handles=patches, loc="outside lower center", ncols=len(patches), frameon=False)
+    settings = ", ".join(f"{name} = {value:g}" for name, value in frame.attrs.items())
+    figure.suptitle(f"Answers under attack, and the share of wrong ones\n{frame['trials'].iloc[0]} trials a cell; {settings}")
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+
+
+def _draw_cell(panel: Any, column: int, row: int, figures: Any) -> None:
+    left, top, width, height = column - 0.47, row - 0.43, 0.94, 0.86
+    begin = left
+    for share, (_, colour, hatch) in OUTCOMES.items():
+        part = width * float(figures[share])
+        if part > 0.0:
+            panel.barh(row, part, height, begin, color=colour, hatch=hatch, edgecolor="0.45", linewidth=0.0)
+            begin += part
+    if figures["covered"] is False:
+        panel.plot([left, left + width], [top + height, top], color="black", linewidth=1.0)
+    box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+    text = f"{100.0 * figures['error_rate']:.3g}%"
+    panel.text(column, row, text, ha="center", va="center", fontsize=8.5, bbox=box)

@@ -32,7 +32,7 @@ class ArmRow:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer of an identification and all that it rests on; `str()` is one sentence, or two.
+    """The answer of an identification and all that it rests on; `str()` is one sentence, and one for each alarm.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Result:
     def __str__(self) -> str:
         sentence = {"identified": self._identified, "indistinguishable": self._stopped}.get(self.status, self._open)()
         if self.alarms:
-            sentence += ". The rewards contradict the assumptions, so no probability is claimed"
+            sentence += "; no probability is claimed, as the rewards contradict the assumptions"
         return sentence + "." + "".join(f" Alarm: {alarm}." for alarm in self.alarms)
 
     def _terms(self) -> str:
@@ -130,7 +130,7 @@ class Result:
                 f"at its resolution{'' if size is None else f' of {size:g}'}: a clean lead of that size would have been "
                 "found as a rule; more rewards with a finer resolution may find a smaller one"
             )
-        return f"{sentence}. Ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
+        return f"{sentence}; ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
 
     def _open(self) -> str:
         sentence = f"undecided among {self._listed()} so far: "
@@ -139,7 +139,7 @@ class Result:
         else:
             sentence += f"{self.method} has not stopped after {self.pulls:,} rewards"
         if self.leader is not None and self.pulls > 0:
-            sentence += f". {self.leader!r} leads, which is a guess and not a verdict"
+            sentence += f"; {self.leader!r} leads, which is a guess and not a verdict"
         return sentence
 
     def to_dict(self) -> dict[str, Any]:
