@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import cores, cost, growth, live, peers, plots, startup
+from benchmarks import cores, cost, evidence, growth, live, peers, plots, startup
 from benchmarks.report import Section, between, goal_table, machine, today
 
 ROOT = Path(__file__).parent.parent
@@ -22,6 +22,7 @@ IMAGES = ROOT / "docs" / "images"
 BEGIN, END = "<!-- numbers: written by make bench -->", "<!-- end of numbers -->"
 
 PARTS: dict[str, Callable[[bool], Section]] = {
+    "evidence": evidence.measure,
     "cost": cost.measure,
     "arms": growth.with_arms,
     "rewards": growth.with_rewards,

@@ -1,7 +1,8 @@
-"""The certified method: equal to its twin, covering at all times, monotone in epsilon, honest about its limits."""
+"""The certified method: equal to its twin in whatever order rewards come, covering, honest about its limits."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,16 +10,118 @@ import pytest
 from scipy.stats import binom
 
 import bestarm as ba
-from bestarm.problem import pose
-from bestarm.robustness import Log, fold
-from naive_certified import CertifiedTrajectory, run_certified
-from streams import Arms
+from bestarm.simulation.seeds import trial_seeds
+from naive_certified import CertifiedTrajectory, Limit, run_certified
 
 WIDE = [2.5, 1.5, 1.0, 0.6]
 CLOSE = [2.5, 2.3, 2.0, 0.6]
+CONTAMINATIONS = ["prescient", "malicious", "share-of-arm", "share-of-all"]
+
+Rng = np.random.Generator
+Tape = Callable[[Rng, float], float]
 
 
-def compiled_run(pull: Any, size: int, cap: int, **settings: Any) -> CertifiedTrajectory:
+def two_point(rng: Rng, mean: float, q: float = 0.5) -> float:
+    """Values -q and 1 - q with mean 0 and sub-Gaussian scale 1/2 at most, times 2."""
+    return mean + 2.0 * (float(rng.random() < q) - q)
+
+
+LAWS: dict[str, Tape] = {
+    "gaussian": lambda rng, mean: mean + rng.standard_normal(),
+    "uniform": lambda rng, mean: mean + 3.0 * (rng.random() - 0.5),
+    "two-point": two_point,
+    "skewed": lambda rng, mean: two_point(rng, mean, 0.1),
+}
+ATTACKS: dict[str, Tape] = {
+    "none": LAWS["gaussian"],
+    "gross": lambda rng, mean: 1000.0 if mean < 0.5 else -1000.0,
+    "hidden": lambda rng, mean: mean + (1.5 if mean < 0.5 else -1.5),
+    "two-sided": lambda rng, mean: 50.0 * float(rng.integers(-1, 2)),
+    "huge": lambda rng, mean: 1e15 * rng.standard_normal(),
+}
+BOUNDED_LAWS: dict[str, Tape] = {
+    "bernoulli": lambda rng, mean: float(rng.random() < mean),
+    "beta": lambda rng, mean: rng.beta(3.0 * mean + 1e-3, 3.0 * (1.0 - mean) + 1e-3),
+    "thirds": lambda rng, mean: float(rng.binomial(3, mean)) / 3.0,
+}
+BOUNDED_ATTACKS: dict[str, Tape] = {
+    "none": lambda rng, mean: rng.random(),
+    "gross": lambda rng, mean: float(mean < 0.5),
+    "hidden": lambda rng, mean: 0.5,
+}
+
+
+def puller(
+    means: list[float], rate: float, law: Tape, attack: Tape, seed: int, scale: float = 1.0, origin: float = 0.0
+) -> Callable[[int], float]:
+    """Rewards by arm: each arm has a generator of its own, so that its s-th reward depends on no other."""
+    rngs = [np.random.default_rng([seed, arm]) for arm in range(len(means))]
+
+    def pull(arm: int) -> float:
+        rng = rngs[arm]
+        drawn = attack if rng.random() < rate else law
+        return origin + scale * float(drawn(rng, means[arm]))
+
+    return pull
+
+
+class Case:
+    """A question, drawn at random."""
+
+    def __init__(self, seed: int, contamination: str, *, bounded: bool) -> None:
+        rng = np.random.default_rng([seed, CONTAMINATIONS.index(contamination), bounded])
+        self.seed, self.size = seed, int(rng.integers(2, 7))
+        epsilon = [0.0, 0.01, 0.05, 0.1, 0.2][seed % 5]
+        self.settings: dict[str, Any] = {
+            "delta": float(rng.choice([0.3, 0.1, 0.01])),
+            "epsilon": epsilon,
+            "contamination": contamination,
+        }
+        self.rate = epsilon * float(rng.choice([0.5, 1.0, 1.6]))  # at the last, what is assumed is false
+        if bounded:
+            self.scale, self.origin = 2.0, 1.0
+            self.settings["bounds"] = (1.0, 3.0)
+            self.means = rng.random(self.size).tolist()
+            self.law = BOUNDED_LAWS[str(rng.choice(list(BOUNDED_LAWS)))]
+            self.attack = BOUNDED_ATTACKS[str(rng.choice(list(BOUNDED_ATTACKS)))]
+        else:
+            self.scale, self.origin = float(rng.choice([0.7, 1.0, 2.0])), float(rng.choice([0.0, 30.0]))
+            self.settings["sigma"] = self.scale
+            self.means = (rng.choice([0.7, 1.5, 4.0]) * rng.standard_normal(self.size)).tolist()
+            self.law = LAWS[str(rng.choice(list(LAWS)))]
+            self.attack = ATTACKS[str(rng.choice(list(ATTACKS)))]
+        if rng.random() < 0.4:
+            self.settings["resolution"] = self.scale * float(rng.choice([0.2, 0.5]))
+        if rng.random() < 0.3:
+            self.settings["good_enough"] = self.scale * float(rng.choice([0.05, 0.2, 0.7]))
+        if rng.random() < 0.3:
+            self.settings["share_from"] = float(rng.choice([1.0, 10.0, 200.0]))
+
+    def pull(self) -> Callable[[int], float]:
+        return puller(self.means, self.rate, self.law, self.attack, self.seed, self.scale, self.origin)
+
+    def twin(self, cap: int) -> CertifiedTrajectory:
+        return run_certified(self.pull(), self.size, max_pulls=cap, **self.settings)
+
+
+def verdict(finder: ba.Identifier, pulled: list[int]) -> CertifiedTrajectory:
+    result = finder._decision or finder._verdict()  # without the readouts, which take their time
+    assert result.status in ("identified", "indistinguishable", "undecided")
+    limit: Limit | None = None
+    if result.limit is not None:
+        assert result.limit in ("contamination", "resolution")
+        limit = result.limit  # type: ignore[assignment]
+    return CertifiedTrajectory(
+        arms=pulled,
+        status=result.status,  # type: ignore[arg-type]
+        answer=result.best if isinstance(result.best, int) else None,
+        candidates=[label for label in result.candidates if isinstance(label, int)],
+        pulls=len(pulled),
+        limit=limit,
+    )
+
+
+def compiled_run(pull: Callable[[int], float], size: int, cap: int, **settings: Any) -> CertifiedTrajectory:
     finder = ba.Identifier(size, method="certified", **settings)
     pulled: list[int] = []
     while not finder.done and len(pulled) < cap:
@@ -26,73 +129,274 @@ def compiled_run(pull: Any, size: int, cap: int, **settings: Any) -> CertifiedTr
         assert isinstance(arm, int)
         pulled.append(arm)
         finder.tell(arm, pull(arm))
-    rows, result = finder.estimates, finder.result
-    arms = finder._state.samples.arms
-    return CertifiedTrajectory(
-        arms=pulled,
-        status=result.status,  # type: ignore[arg-type]
-        answer=result.best if isinstance(result.best, int) else -1,
-        candidates=[label for label in result.candidates if isinstance(label, int)],
-        pulls=len(pulled),
-        lower=[row.lower for row in rows],
-        upper=[row.upper for row in rows],
-        alarms=[bool(code) for code in arms["alarm"]],
+    return verdict(finder, pulled)
+
+
+# ------------------------------------------------------------------------------------------------------------ the twin
+
+
+@pytest.mark.parametrize("contamination", CONTAMINATIONS)
+@pytest.mark.parametrize("seed", range(15))
+def test_it_follows_its_twin(seed: int, contamination: str) -> None:
+    case = Case(seed, contamination, bounded=False)
+    assert compiled_run(case.pull(), case.size, 400, **case.settings) == case.twin(400)
+
+
+@pytest.mark.parametrize("contamination", CONTAMINATIONS)
+@pytest.mark.parametrize("seed", range(15))
+def test_it_follows_its_twin_on_bounded_rewards(seed: int, contamination: str) -> None:
+    case = Case(seed, contamination, bounded=True)
+    assert compiled_run(case.pull(), case.size, 400, **case.settings) == case.twin(400)
+
+
+@pytest.mark.parametrize("scale", ["sigma", "bounds"])
+@pytest.mark.parametrize("contamination", CONTAMINATIONS)
+def test_it_gives_up_where_its_twin_does(contamination: str, scale: str) -> None:
+    """Arms so close that contamination may hide which is better: asked at 512 rounds, and at 768."""
+    limits = set()
+    for seed, attack in enumerate(["none", "gross", "hidden"]):
+        settings: dict[str, Any] = {"delta": 0.1, "epsilon": 0.1, "contamination": contamination}
+        if scale == "sigma":
+            settings["sigma"] = 1.0
+            law, adversary, means = LAWS["gaussian"], ATTACKS[attack], [0.1, 0.0, -0.1]
+        else:
+            settings["bounds"] = (0.0, 1.0)
+            law, adversary, means = BOUNDED_LAWS["bernoulli"], BOUNDED_ATTACKS[attack], [0.5, 0.47]
+        runs = [
+            run(puller(means, 0.1, law, adversary, seed), len(means))
+            for run in (
+                lambda pull, size, settings=settings: compiled_run(pull, size, 780 * size, **settings),
+                lambda pull, size, settings=settings: run_certified(pull, size, max_pulls=780 * size, **settings),
+            )
+        ]
+        assert runs[0] == runs[1]
+        limits.add(runs[1].limit)
+    assert "contamination" in limits
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+@pytest.mark.parametrize("gap", [5.0, 11.0, 14.0, 40.0])
+def test_arms_too_far_apart_to_share_cells_follow_the_twin(gap: float, epsilon: float) -> None:
+    means = [gap, 0.0, -gap]
+    settings: dict[str, Any] = {"delta": 0.05, "epsilon": epsilon, "sigma": 1.0}
+    ours, twin = (
+        run(puller(means, epsilon, LAWS["gaussian"], ATTACKS["two-sided"], 1))
+        for run in (
+            lambda pull: compiled_run(pull, 3, 300, **settings),
+            lambda pull: run_certified(pull, 3, max_pulls=300, **settings),
+        )
     )
+    assert ours == twin
+    assert ours.answer == 0
 
 
-def assert_same(ours: CertifiedTrajectory, theirs: CertifiedTrajectory) -> None:
-    assert ours.arms == theirs.arms
-    assert (ours.status, ours.answer, ours.alarms) == (theirs.status, theirs.answer, theirs.alarms)
-    if ours.status != "undecided":
-        assert ours.candidates == theirs.candidates
-    np.testing.assert_allclose(ours.lower, theirs.lower, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(ours.upper, theirs.upper, rtol=1e-9, atol=1e-9)
+def test_arms_whose_cells_move_follow_the_twin() -> None:
+    """The first rewards of an arm are far from the others: its cells, and where its pairs are looked at, move."""
+    means = [0.6, 0.0]
+
+    def pull() -> Callable[[int], float]:
+        told = [0, 0]
+        clean = puller(means, 0.0, LAWS["gaussian"], ATTACKS["none"], 3)
+
+        def drawn(arm: int) -> float:
+            told[arm] += 1
+            return clean(arm) + (9.0 if told[arm] <= 5 else 0.0)
+
+        return drawn
+
+    settings: dict[str, Any] = {"delta": 0.1, "epsilon": 0.1, "sigma": 1.0}
+    twin = run_certified(pull(), 2, max_pulls=800, **settings)
+    assert compiled_run(pull(), 2, 800, **settings) == twin
+    assert twin.answer == 0
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_it_follows_its_twin(seed: int) -> None:
+def test_a_count_of_all_rewards_that_is_large_follows_the_twin() -> None:
+    """Past c = 146 the least odds and the largest are worlds apart: exp(-5.12 c) is zero to a computer."""
+    shares = [0.58, 0.42]
+
+    def pull() -> Callable[[int], float]:
+        told = [0, 0]
+
+        def drawn(arm: int) -> float:
+            told[arm] += 1
+            return float(int(told[arm] * shares[arm]) - int((told[arm] - 1) * shares[arm]))
+
+        return drawn
+
+    settings: dict[str, Any] = {"delta": 0.01, "epsilon": 0.05, "bounds": (0.0, 1.0), "contamination": "share-of-all"}
+    twin = run_certified(pull(), 2, max_pulls=6000, **settings)
+    assert twin.answer == 0
+    assert 0.05 * twin.pulls > 146
+    assert compiled_run(pull(), 2, 6000, **settings) == twin
+
+
+SIMULATED: dict[str, tuple[list[Any], float, Any, dict[str, Any]]] = {
+    "gaussian": (
+        [ba.Gaussian(mean) for mean in (1.6, 0.6, 0.0)],
+        0.1,
+        ba.adversaries.Point([0.0, 2.0, 2.0]),
+        {"sigma": 1.0},
+    ),
+    "clean": ([ba.Gaussian(mean) for mean in (0.8, 0.4, 0.0)], 0.0, None, {"sigma": 1.0}),
+    "bernoulli": (
+        [ba.Bernoulli(mean) for mean in (0.8, 0.4, 0.3)],
+        0.05,
+        ba.adversaries.Point([0.0, 1.0, 1.0]),
+        {"bounds": (0.0, 1.0), "contamination": "malicious"},
+    ),
+    "beta": (
+        [ba.Beta(4.0, 2.0), ba.Beta(2.0, 4.0)],
+        0.05,
+        ba.adversaries.Point(0.5),
+        {"bounds": (0.0, 1.0), "contamination": "share-of-arm", "share_from": 5.0},
+    ),
+    "uniform": (
+        [ba.Uniform(-1.0, 1.0), ba.Uniform(-0.9, 1.1)],
+        0.02,
+        ba.adversaries.Point(0.1),
+        {"sigma": 0.6, "contamination": "share-of-all", "resolution": 0.2},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_simulated_trials_follow_the_twin(name: str) -> None:
+    arms, epsilon, adversary, settings = SIMULATED[name]
+    bandit = ba.Bandit(arms, epsilon, adversary)
+    trials = ba.simulate(bandit, "certified", delta=0.1, trials=4, seed=7, **settings)
+    for trial, seed in enumerate(trial_seeds(7, 4)):
+        twin = run_certified(bandit.stream(seed).pull, len(arms), delta=0.1, epsilon=epsilon, **settings)
+        assert trials.statuses[trial] == twin.status
+        assert trials.answers[trial] == (-1 if twin.answer is None else twin.answer)
+        assert trials.arm_pulls[trial].tolist() == np.bincount(twin.arms, minlength=len(arms)).tolist()
+
+
+# ------------------------------------------------------------------------------------------------- batches, any order
+
+
+def tapes_of(case: Case, length: int) -> list[list[float]]:
+    pull = case.pull()
+    return [[pull(arm) for _ in range(length)] for arm in range(case.size)]
+
+
+def from_tapes(tapes: list[list[float]]) -> Callable[[int], float]:
+    heads = [iter(tape) for tape in tapes]
+    return lambda arm: next(heads[arm])
+
+
+def rounds_of(finder: ba.Identifier) -> int:
+    return int(finder._state.control["rounds"][0])
+
+
+def assert_same_decision(finder: ba.Identifier, twin: CertifiedTrajectory) -> None:
+    ours = verdict(finder, [])
+    assert (ours.status, ours.answer, ours.candidates, ours.limit) == (
+        twin.status,
+        twin.answer,
+        twin.candidates,
+        twin.limit,
+    )
+    if twin.status != "undecided":
+        assert rounds_of(finder) == max(twin.arms.count(arm) for arm in twin.arms)
+
+
+BATCHED = [(seed, bounded) for seed in range(12) for bounded in (False, True)]
+
+
+@pytest.mark.parametrize(("seed", "bounded"), BATCHED)
+def test_batches_decide_as_the_twin_does(seed: int, bounded: bool) -> None:
+    """What is decided depends on completed rounds alone, unless rewards of all arms are counted together."""
+    case = Case(100 + seed, CONTAMINATIONS[seed % 3], bounded=bounded)
+    tapes = tapes_of(case, 200)
+    twin = run_certified(from_tapes(tapes), case.size, max_pulls=60 * case.size, **case.settings)
+    finder = ba.Identifier(case.size, method="certified", **case.settings)
     rng = np.random.default_rng(seed)
-    epsilon = float(rng.choice([0.0, 0.02, 0.05, 0.1, 0.2, 0.4]))
-    means = (rng.choice([0.3, 1.0, 4.0]) * rng.standard_normal(int(rng.integers(2, 7)))).tolist()
-    family = str(rng.choice(["gaussian", "uniform", "student"]))
-    attack = str(rng.choice(["none", "uniform", "gross", "two-sided", "huge"]))
-    settings: dict[str, Any] = {
-        "delta": float(rng.choice([0.3, 0.1, 0.01])),
-        "epsilon": epsilon,
-        "sigma": float(rng.choice([0.7, 1.0, 2.0])),
-        "adversary_power": str(rng.choice(["prescient", "malicious"])),
-        "resolution": float(rng.choice([0.1, 0.4])),
-    }
-    true_rate = epsilon * float(rng.choice([0.5, 1.0, 1.6]))  # the last plants alarms
-    ours = compiled_run(Arms(means, true_rate, family, attack, seed).pull, len(means), 1200, **settings)
-    twin = run_certified(Arms(means, true_rate, family, attack, seed).pull, len(means), max_pulls=1200, **settings)
-    assert_same(ours, twin)
+    pull, told, left = from_tapes(tapes), [0] * case.size, [60] * case.size
+    if twin.status == "undecided":  # its last round may be cut short: tell what it was told
+        left = [twin.arms.count(arm) for arm in range(case.size)]
+    while not finder.done and any(told[arm] < left[arm] for arm in range(case.size) if arm in twin.candidates):
+        batch = finder.ask(int(rng.integers(1, 4 * case.size)))
+        rng.shuffle(batch)
+        for arm in batch:
+            assert isinstance(arm, int)
+            if told[arm] < 199 and (twin.status != "undecided" or told[arm] < left[arm]):
+                told[arm] += 1
+                finder.tell(arm, pull(arm))
+    assert_same_decision(finder, twin)
 
 
-@pytest.mark.parametrize("power", ["prescient", "malicious"])
+@pytest.mark.parametrize(("seed", "bounded"), BATCHED)
+def test_rewards_in_any_order_decide_as_the_twin_does(seed: int, bounded: bool) -> None:
+    case = Case(200 + seed, CONTAMINATIONS[seed % 3], bounded=bounded)
+    tapes = tapes_of(case, 60)
+    twin = run_certified(from_tapes(tapes), case.size, max_pulls=60 * case.size, **case.settings)
+    order = np.repeat(np.arange(case.size), 60)
+    if seed % 2 == 0:  # else one arm after the other
+        np.random.default_rng(seed).shuffle(order)
+    if twin.status == "undecided":  # arms that were dropped make room for more rounds of the others: not here
+        counts = [twin.arms.count(arm) for arm in range(case.size)]
+        seen = [0] * case.size
+        kept = []
+        for arm in order:
+            seen[arm] += 1
+            if seen[arm] <= counts[arm]:
+                kept.append(arm)
+        order = np.array(kept)
+    finder = ba.Identifier(case.size, method="certified", **case.settings)
+    pull = from_tapes(tapes)
+    finder.tell_many(order, [pull(int(arm)) for arm in order])
+    assert_same_decision(finder, twin)
+
+
+def test_whole_rounds_at_once_are_the_same_as_one_by_one() -> None:
+    """Of all contaminations: after whole rounds the number of all rewards is the same too."""
+    for contamination in CONTAMINATIONS:
+        means, rate = [1.5, 0.0], 0.05
+        settings: dict[str, Any] = {"delta": 0.1, "epsilon": rate, "sigma": 1.0, "contamination": contamination}
+        twin = run_certified(puller(means, rate, LAWS["gaussian"], ATTACKS["gross"], 4), 2, max_pulls=2000, **settings)
+        pull = puller(means, rate, LAWS["gaussian"], ATTACKS["gross"], 4)
+        finder = ba.Identifier(2, method="certified", **settings)
+        while not finder.done:
+            batch = finder.ask(2)
+            finder.tell_many(batch[::-1], [pull(int(str(arm))) for arm in batch][::-1])
+        assert twin.status == "identified"
+        assert_same_decision(finder, twin)
+        assert finder.pulls == twin.pulls
+
+
+# --------------------------------------------------------------------------------------------- what must not come back
+
+
+def test_conversions_of_six_and_five_per_cent_are_told_apart() -> None:
+    shop = ba.Bandit([ba.Bernoulli(0.06), ba.Bernoulli(0.05)])
+    trials = ba.simulate(shop, "certified", delta=0.05, bounds=(0.0, 1.0), trials=40, seed=1)
+    assert trials.indistinguishable == trials.undecided == 0
+    assert (trials.answers == 0).sum() >= 39
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_it_follows_its_twin_on_bounded_rewards(seed: int, power: str) -> None:
-    chances = [[0.9, 0.5, 0.1], [0.06, 0.02], [0.5, 0.45, 0.4, 0.1], [1.0, 0.0]][seed]
-    epsilon = [0.05, 0.02, 0.1, 0.0][seed]
+def test_bots_do_not_choose_the_caption(seed: int) -> None:
+    """7.9 % of all votes, all of them for caption 7, which deserves none: in rounds, that is all that it gets."""
+    qualities = np.linspace(0.1, 0.6, 20)
+    rng = np.random.default_rng(seed)
+    votes = hits = 0
 
-    def pull_of(seed: int) -> Any:
-        rng = np.random.default_rng(seed)
+    def vote(caption: int) -> float:
+        nonlocal votes, hits
+        votes += 1
+        if caption == 7 and hits + 1 <= 0.079 * max(votes, 250):
+            hits += 1
+            return 5.0
+        return 1.0 + float(rng.binomial(4, 0.05 if caption == 7 else qualities[caption]))
 
-        def pull(arm: int) -> float:
-            hit = rng.random() < epsilon
-            return 1.0 + 2.0 * float(rng.random() < (0.5 if hit else chances[arm]))
-
-        return pull
-
-    settings: dict[str, Any] = {
-        "delta": 0.1,
-        "epsilon": epsilon,
-        "bounds": (1.0, 3.0),
-        "adversary_power": power,
-        "resolution": 0.2,
-    }
-    ours = compiled_run(pull_of(seed), len(chances), 600, **settings)
-    assert_same(ours, run_certified(pull_of(seed), len(chances), max_pulls=600, **settings))
+    finder = ba.Identifier(20, delta=0.1, epsilon=0.08, bounds=(1.0, 5.0), contamination="share-of-all", resolution=0.2)
+    while not finder.done and finder.pulls < 20_000:
+        caption = finder.ask()
+        assert isinstance(caption, int)
+        finder.tell(caption, vote(caption))
+    assert hits > 500
+    assert finder.result.best != 7
+    assert {7, 19} <= set(finder.result.candidates) or finder.result.best == 19
 
 
 def bandit(means: list[float], epsilon: float, adversary: Any) -> ba.Bandit:
@@ -151,10 +455,10 @@ def test_no_winner_is_named_where_none_can_be() -> None:
         assert isinstance(arm, int)
         finder.tell(arm, stream.pull(arm))
     assert finder.result.status == "indistinguishable"
+    assert finder.result.limit == "contamination"
     assert {0, 1} <= set(finder.result.candidates)
     assert finder.result.best is None
     assert finder.result.tolerance is None
-    assert str(finder.result).startswith("no winner can be named among 0, 1")
 
 
 def test_clean_rewards_cost_no_more_than_by_mean_gap() -> None:
@@ -164,6 +468,8 @@ def test_clean_rewards_cost_no_more_than_by_mean_gap() -> None:
     assert ours.mean_pulls <= theirs.mean_pulls
     assert binom.sf(ours.wrong - 1, 300, 0.1) > 1e-3
 
+
+# --------------------------------------------------------------------------------------------------------- intervals
 
 COVERAGE = {
     "gaussian": (ba.Gaussian(1.0), {"sigma": 1.0}, [-1000.0, 1000.0, 2.5, -0.5]),
@@ -175,34 +481,40 @@ COVERAGE = {
 
 @pytest.mark.parametrize("family", COVERAGE)
 def test_the_interval_covers_the_mean_at_all_times(family: str) -> None:
-    """Intervals only shrink, so whether one ever missed shows at the end; one arm may fail with delta / K."""
+    """Both hold at all times with probability 1 - delta; asked at a few of them."""
     law, scale, points = COVERAGE[family]
     for point in points:
         missed = 0
-        for seed in range(60):
+        for seed in range(40):
             stream = ba.Bandit([law, law], 0.1, ba.adversaries.Point(point)).stream(seed)
-            rewards = np.array([stream.pull(0) for _ in range(300)])
-            log = Log()
-            log.extend(np.zeros(300, np.int64), rewards)
-            options = {"resolution": 0.01, "adversary_power": "prescient"}
-            state = fold(pose(2, delta=0.4, epsilon=0.1, **scale), options, log)  # type: ignore[arg-type]
-            low, high = state.samples.arms["lower"][0], state.samples.arms["upper"][0]
-            missed += not low <= law.mean <= high
-        assert binom.sf(missed - 1, 60, 0.2) > 1e-3
+            finder = ba.Identifier(2, delta=0.4, epsilon=0.1, resolution=0.01, **scale)  # type: ignore[arg-type]
+            for rounds in (10, 20, 40, 80, 160):
+                arms = [0, 1] * (rounds - finder.pulls // 2)
+                finder.tell_many(arms, [stream.pull(arm) for arm in arms])
+                rows = finder.estimates
+                if not all(row.lower <= law.mean <= row.upper for row in rows):
+                    missed += 1
+                    break
+        assert binom.sf(missed - 1, 40, 0.4) > 1e-3
+        assert rows[0].upper - rows[0].lower < 2.5
 
 
-@pytest.mark.parametrize("power", ["prescient", "malicious"])
-def test_intervals_grow_with_epsilon(power: str) -> None:
-    stream = bandit(WIDE[:2], 0.1, ba.adversaries.Uniform(0.0, 3.0)).stream(4)
-    log = Log()
-    log.extend(np.zeros(800, np.int64), np.array([stream.pull(0) for _ in range(800)]))
-    options = {"resolution": 0.01, "adversary_power": power}
-    ends = []
-    for epsilon in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.45):
-        arms = fold(pose(2, delta=0.1, epsilon=epsilon, sigma=1.0), options, log).samples.arms
-        ends.append((arms["lower"][0], arms["upper"][0]))
-    assert [low for low, _ in ends] == sorted((low for low, _ in ends), reverse=True)
-    assert [high for _, high in ends] == sorted(high for _, high in ends)
+@pytest.mark.parametrize("contamination", CONTAMINATIONS)
+def test_intervals_grow_with_epsilon(contamination: str) -> None:
+    """Bets are others at another epsilon, so that this holds in the large only."""
+    stream = bandit(WIDE[:2], 0.05, ba.adversaries.Uniform(0.0, 3.0)).stream(4)
+    arms = [0, 1] * 800
+    rewards = [stream.pull(arm) for arm in arms]
+    widths = []
+    for epsilon in (0.05, 0.1, 0.2, 0.4):
+        finder = ba.Identifier(2, delta=0.1, epsilon=epsilon, sigma=1.0, contamination=contamination)
+        finder.tell_many(arms, rewards)
+        row = finder.estimates[0]
+        widths.append(row.upper - row.lower)
+    assert widths == sorted(widths)
+
+
+# --------------------------------------------------------------------------------------------------------- readouts
 
 
 def decided(epsilon: float, seed: int, **settings: Any) -> ba.Identifier:
@@ -221,17 +533,16 @@ def test_tolerance_agrees_with_folding_again(seed: int) -> None:
     limit = finder.result.tolerance
     assert limit is not None
     assert 0.05 <= limit < 0.499
-    below, above = finder.sensitivity([limit, limit + 1e-4])
+    below, above = finder.sensitivity([limit, limit + 0.005])
     assert (below.status, below.best) == ("identified", finder.result.best)
-    assert above.status == "undecided"
-    assert f"{limit:.3g}" in str(finder.result)
+    assert above.best is None
 
 
 def test_sensitivity_covers_a_grid_and_needs_the_certified_method() -> None:
     rows = decided(0.05, 1).sensitivity()
     assert [row.epsilon for row in rows] == sorted(row.epsilon for row in rows)
     assert next(row for row in rows if row.epsilon == 0.05).status == "identified"
-    assert rows[-1].status == "undecided"
+    assert rows[-1].best is None
     with pytest.raises(ba.InputError, match="method must be certified, got 'mean-se'"):
         ba.Identifier(2, delta=0.1, epsilon=0.0, sigma=1.0, method="mean-se").sensitivity()
 
@@ -246,19 +557,8 @@ def test_the_alarm_rings_for_planted_misspecification_only() -> None:
 
     assert alarms(0.05, 1.0) == ()
     assert alarms(0.0, 1.0) == ()
-    (too_many,) = alarms(0.2, 1.0)
-    assert "rewards of 'A' are further out than clean ones can be" in too_many
-    assert "more than epsilon = 0.05 allows" in too_many
+    (too_many,) = alarms(0.4, 1.0)
+    assert "rewards of 'A'" in too_many
+    assert "epsilon = 0.05" in too_many
     (too_noisy,) = alarms(0.0, 8.0)
     assert "sigma" in too_noisy
-
-
-def test_a_verdict_in_spite_of_an_alarm_says_so() -> None:
-    stream = bandit([3.0, 0.0], 0.3, ba.adversaries.Point(50.0)).stream(2)
-    finder = ba.Identifier(2, delta=0.1, epsilon=0.02, sigma=1.0, resolution=0.05)
-    finder.tell_many([0] * 200, [stream.pull(0) for _ in range(200)])
-    while not finder.done:
-        arm = finder.ask()
-        assert isinstance(arm, int)
-        finder.tell(arm, stream.pull(arm))
-    assert "Alarm: " in str(finder.result)

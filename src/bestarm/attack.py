@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 from scipy.stats import binomtest
 
-from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, CustomAdversary, Gaussian
-from bestarm.bandits.adversaries import Draw, as_adversary
+from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, Gaussian
+from bestarm.bandits.adversaries import CustomAdversary, Draw, as_adversary
 from bestarm.bandits.arms import as_arm
 from bestarm.bandits.attacks import Builder
 from bestarm.checks import checked, number, one_of
@@ -101,7 +101,9 @@ def attack_table(
     >>> table[["instance", "power", "right", "error_rate", "no_winner"]].to_dict("records")
     [{'instance': 'pair', 'power': 'oblivious', 'right': 0.0, 'error_rate': 1.0, 'no_winner': 0.0}]
     """
-    rows = _chosen_rows(methods)
+    rows = methods if isinstance(methods, Mapping) else attack_methods()
+    if methods is not None and not isinstance(methods, Mapping):
+        rows = rows_named(methods, rows)
     chosen = _chosen_attacks(attacks)
     epsilon, delta, _, _, _ = checked(epsilon=epsilon, delta=delta, trials=trials, workers=workers, max_pulls=max_pulls)
     if epsilon == 0.0:
@@ -165,7 +167,9 @@ def _chosen_attacks(attacks: Sequence[str | Own] | Own | None) -> dict[str, Buil
     if attacks is None:
         return {name: build for name, (_, build) in ATTACKS.items()}
     if isinstance(attacks, str) or not isinstance(attacks, Mapping | Sequence):
-        fix = f"put it in brackets: [{attacks!r}]" if isinstance(attacks, str) else "or a mapping of names to adversaries"
+        fix = (
+            f"put it in brackets: [{attacks!r}]" if isinstance(attacks, str) else "or a mapping of names to adversaries"
+        )
         raise InputError("attacks", "be a list of names", attacks, fix)
     chosen: dict[str, Builder] = {}
     for entry in [attacks] if isinstance(attacks, Mapping) else attacks:
@@ -183,22 +187,13 @@ def _chosen_attacks(attacks: Sequence[str | Own] | Own | None) -> dict[str, Buil
     return chosen
 
 
-def _chosen_rows(methods: Sequence[str] | Rows | None) -> Rows:
-    if isinstance(methods, Mapping):
-        return methods
-    known = attack_methods()
-    if methods is None:
-        return known
-    names = _names("methods", methods)
+def rows_named(names: Sequence[str], known: Rows) -> Rows:
+    """Return the rows of these names, or refuse the first that there is not."""
+    if isinstance(names, str):
+        raise InputError("methods", "be a list of names", names, f"put it in brackets: [{names!r}]")
     for name in names:
         one_of("methods", name, tuple(known))
     return {name: known[name] for name in names}
-
-
-def _names(parameter: str, given: Sequence[str]) -> list[str]:
-    if isinstance(given, str):
-        raise InputError(parameter, "be a list of names", given, f"put it in brackets: [{given!r}]")
-    return list(dict.fromkeys(given))
 
 
 def _arms(given: Sequence[Any]) -> list[Arm]:
@@ -249,10 +244,14 @@ def draw_attack_table(frame: pd.DataFrame, path: str | Path) -> None:
         Patch(facecolor=colour, hatch=hatch, edgecolor="0.45", linewidth=0.5, label=name)
         for name, colour, hatch in OUTCOMES.values()
     ]
-    patches.append(Line2D([], [], color="black", linewidth=1.0, label="no promise: not the contamination it was told of"))
+    patches.append(
+        Line2D([], [], color="black", linewidth=1.0, label="no promise: not the contamination it was told of")
+    )
     figure.legend(handles=patches, loc="outside lower center", ncols=len(patches), frameon=False)
     settings = ", ".join(f"{name} = {value:g}" for name, value in frame.attrs.items())
-    figure.suptitle(f"Answers under attack, and the share of wrong ones\n{frame['trials'].iloc[0]} trials a cell; {settings}")
+    figure.suptitle(
+        f"Answers under attack, and the share of wrong ones\n{frame['trials'].iloc[0]} trials a cell; {settings}"
+    )
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
 

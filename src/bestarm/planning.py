@@ -21,9 +21,12 @@ from scipy.stats import binom
 
 from bestarm import theory
 from bestarm.bandits import Bandit, Discrete, Gaussian, adversaries, paper_adversary
+from bestarm.bandits.adversaries import Adversary
 from bestarm.checks import checked, numbers, one_of
 from bestarm.errors import InputError
-from bestarm.methods import METHODS, Method, get_method
+from bestarm.information_bound import contaminated_bound
+from bestarm.methods import DEFAULT, METHODS, Method, get_method
+from bestarm.methods.certified import CONTAMINATIONS
 from bestarm.problem import Problem, pose
 from bestarm.result import _strict
 from bestarm.simulation import Trials, progress_bar, simulate
@@ -42,13 +45,14 @@ class Plan:
 
     Attributes
     ----------
-    means, sigma, bounds, epsilon, delta, family, max_pulls, seed
+    means, sigma, bounds, epsilon, delta, contamination, family, max_pulls, seed
         The question; sigma is half the range where bounds were given.
     best, gap : int, float
         Index of the best arm, and how far its mean is above the second largest.
     bias, identifiable_gap, margin, identifiable : float, float, float, bool
         U of the family; 2U, which the gap has to exceed; by how much it does (0 or less if not); and whether it does.
-        For "sub-gaussian" only a lower limit of U is known: True means not ruled out.
+        For "sub-gaussian" only a lower limit of U is known, and U is what coins that see nothing can hide ("prescient"),
+        which other contamination may exceed: there True means not ruled out.
     tolerated_epsilon, tolerated_by : float, {"closed form", "bisection"}
         The best arm is identifiable at every epsilon below this one, and how that was found.
     lower_bounds : dict
@@ -59,8 +63,10 @@ class Plan:
         For "hoeffding" and "chernoff": T at alpha = epsilon/2, and pulls = K ceil(T), the least of the paper's methods.
     forecasts : tuple of dict
         A row an adversary, method and kind of exploration: simulated trials, mean_pulls, their quantiles q05, q50, q95;
-        and shares of the trials: wrong (a wrong arm named), no_winner (the verdict that none can be named), capped (cut
-        short at max_pulls: with any of these, mean and quantiles are too small).
+        shares of the trials: wrong (a wrong arm named), no_winner (stopped without naming one), capped (cut short at
+        max_pulls: with any of these, mean and quantiles are too small); and, for the certified method, `bound`, mean
+        pulls that no method gets below which allows for every adversary and every law of the bound_family
+        (`theory.contaminated_bound` against these fakes, inf if none can name a winner). None where it is not known.
     """
 
     means: tuple[float, ...]
@@ -68,6 +74,7 @@ class Plan:
     bounds: tuple[float, float] | None
     epsilon: float
     delta: float
+    contamination: str
     family: str
     max_pulls: int
     seed: int
@@ -93,8 +100,11 @@ class Plan:
         scale = f"sigma = {self.sigma:g}" if self.bounds is None else f"rewards in {list(self.bounds)}"
         shown = ", ".join(f"{mean:g}" for mean in self.means[:10]) + (", ..." if len(self.means) > 10 else "")
         verdict, sign = ("identifiable", "above") if self.identifiable else ("NOT identifiable", "not above")
+        if self.identifiable and self.contamination != "prescient":
+            verdict = "not ruled out"
         lines = [
             f"{len(self.means)} arms with means {shown}; {scale}, epsilon = {self.epsilon:g}, delta = {self.delta:g}",
+            f"contamination   {self.contamination}: {CONTAMINATIONS[self.contamination]}",
             f"worst case      {verdict}: the smallest gap {self.gap:.4g} is {sign} 2U = {self.identifiable_gap:.4g} "
             f"(family {self.family})",
             f"tolerated       by these gaps: any epsilon below {self.tolerated_epsilon:.4g} ({self.tolerated_by})",
@@ -110,7 +120,8 @@ class Plan:
         import pandas as pd
 
         form: Any = {"index": False, "float_format": lambda v: f"{v:,.0f}" if v >= 100.0 else f"{v:.4g}"}
-        rows = pd.DataFrame(list(self.forecasts)).to_string(**form) if self.forecasts else "no forecasts"
+        shown = [{name: "-" if value is None else value for name, value in row.items()} for row in self.forecasts]
+        rows = pd.DataFrame(shown).to_string(**form) if shown else "no forecasts"
         return "\n\n".join((self.facts(), rows, "\n".join(f"- {sentence}" for sentence in self.advice)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,6 +140,7 @@ def plan(
     bounds: tuple[float, float] | None = None,
     epsilon: float,
     delta: float,
+    contamination: str = "prescient",
     family: str | None = None,
     methods: Sequence[str] | None = None,
     trials: int = 200,
@@ -141,7 +153,9 @@ def plan(
 
     Each method is simulated on normal rewards (with bounds: on rewards at the two ends of the range) against a benign
     adversary (`paper_adversary`, in units of sigma; with bounds, all values in the range alike) and a worst-like one:
-    values 1.5 sigma below the mean of the best arm and above those of the others; with bounds, at the ends.
+    values 1.5 sigma below the mean of the best arm and above those of the others; with bounds, at the ends. Both keep to
+    the contamination: "malicious", the worst-like one picks the rewards that hurt most; "share-of-arm", both count;
+    "share-of-all", the worst-like one has all its fakes on the runner-up.
 
     Parameters
     ----------
@@ -149,6 +163,8 @@ def plan(
         What you believe, or the smallest difference that would matter to you.
     sigma, bounds, epsilon, delta
         As for `Identifier`; one of sigma and bounds.
+    contamination : {"prescient", "malicious", "share-of-arm", "share-of-all"}
+        What epsilon means to the certified method, and which rewards are replaced in the forecasts.
     family : {"gaussian", "sub-gaussian", "bounded"}, optional
         What is known of clean rewards: "gaussian" by default with sigma, always "bounded" with bounds.
     methods : sequence of str, optional
@@ -173,6 +189,7 @@ def plan(
     one_of("family", family, families, " with bounds" if problem.bounds else " with sigma")
     if problem.bounds and not problem.bounds[0] <= values.min() <= values.max() <= problem.bounds[1]:
         raise InputError("means", f"lie in the bounds {problem.bounds}", means, "no reward can average outside them")
+    one_of("contamination", contamination, tuple(kind for kind in CONTAMINATIONS if kind != "sources"))
     chosen = tuple(METHODS) if methods is None else methods
     if isinstance(chosen, str) or not isinstance(chosen, Sequence):
         raise InputError("methods", "be a list of names", methods, 'such as ["g-cbai", "se-cbai"]')
@@ -188,15 +205,27 @@ def plan(
     waits = {kind: theory.exploration_pulls(problem.epsilon / 2.0, problem.delta, kind) for kind in EXPLORATIONS}
     explored = {kind: {"T": T, "pulls": float(values.size * np.ceil(T))} for kind, T in waits.items()}
     options: dict[str, Any] = {"delta": delta, "sigma": sigma, "bounds": bounds, "seed": int(seed), "workers": workers}
-    runs = list(product(_bandits(values, best, problem, int(seed)), dict.fromkeys(settings)))
+    runs = list(product(_bandits(values, best, problem, contamination, int(seed)), dict.fromkeys(settings)))
     rows = []
     with progress_bar("plan", len(runs), progress) as advance:
         for (adversary, bandit), (name, kind) in runs:
-            run = partial(simulate, bandit, name, **options | ({"exploration": kind} if kind in explored else {}))
+            certifies = get_method(name).certifies
+            own = {"exploration": kind} if kind in explored else {"contamination": contamination} if certifies else {}
+            run = partial(simulate, bandit, name, **options | own)
             figures = _forecast(run, int(trials), int(max_pulls), explored.get(kind, {"pulls": 0.0})["pulls"])
+            bounded_by = _bound(values, problem, bandit) if certifies else (None, None)
+            figures |= dict(zip(("bound", "bound_family"), bounded_by, strict=True))
             rows.append({"adversary": adversary, "method": name, "exploration": kind, **figures})
             advance(1)
-    question = (tuple(values.tolist()), problem.sigma, problem.bounds, problem.epsilon, problem.delta, family)
+    question = (
+        tuple(values.tolist()),
+        problem.sigma,
+        problem.bounds,
+        problem.epsilon,
+        problem.delta,
+        contamination,
+        family,
+    )
     limits = (best, gap, bias, 2.0 * bias, gap - 2.0 * bias, gap > 2.0 * bias, *_tolerated(gap, problem, family))
     return Plan(*(*question, int(max_pulls), int(seed), *limits, least, explored, tuple(rows)))
 
@@ -213,7 +242,9 @@ def _tolerated(gap: float, problem: Problem, family: str) -> tuple[float, str]:
     return float(root), "bisection"
 
 
-def _bandits(means: NDArray[np.float64], best: int, problem: Problem, seed: int) -> list[tuple[str, Bandit]]:
+def _bandits(
+    means: NDArray[np.float64], best: int, problem: Problem, contamination: str, seed: int
+) -> list[tuple[str, Bandit]]:
     inwards = np.where(np.arange(means.size) == best, -1.0, 1.0)  # the best arm down, the others up
     if problem.bounds is None:
         arms: list[Any] = [Gaussian(mean, problem.sigma) for mean in means.tolist()]
@@ -227,7 +258,42 @@ def _bandits(means: NDArray[np.float64], best: int, problem: Problem, seed: int)
         worst = adversaries.Point(np.where(inwards > 0.0, high, low))
     if problem.epsilon == 0.0:
         return [("none", Bandit(arms))]
+    if contamination == "malicious":
+        worst = adversaries.Selective(worst, ["top" if side < 0.0 else "bottom" for side in inwards])
+    elif contamination == "share-of-arm":
+        benign, worst = adversaries.Quota(benign, "random"), adversaries.Quota(worst, "random")
+    elif contamination == "share-of-all":
+        benign = adversaries.Quota(benign, "random")
+        worst = adversaries.OneArm(worst, int(np.where(inwards > 0.0, means, -np.inf).argmax()))
     return [("benign", Bandit(arms, problem.epsilon, benign)), ("worst-like", Bandit(arms, problem.epsilon, worst))]
+
+
+def _bound(means: NDArray[np.float64], problem: Problem, bandit: Bandit) -> tuple[float | None, str | None]:
+    """Return mean pulls that no method gets below which allows for all adversaries, and the family that it allows for.
+
+    Known against coins that do not see the reward, as simulated. "sub-gaussian" takes a second for each place, relative
+    to the mean, where fakes lie: with more than two, the two best arms stand for all, as some arms take no more pulls
+    than all do, unless "gaussian" for all arms is more.
+    """
+    adversary = bandit.adversary
+    if adversary is None:
+        adversary = adversaries.Point(0.0)  # at epsilon = 0 it is not used
+    if not isinstance(adversary, Adversary) or "prescient" not in adversary.contaminations:
+        return None, None
+    bound = partial(contaminated_bound, epsilon=problem.epsilon, delta=problem.delta)
+    piece = adversary.pieces[0]
+    if problem.bounds is not None:
+        if piece.b != (0.0,):  # spread over the range, where the bound is not known
+            return None, None
+        return bound(means, bounds=problem.bounds, adversary=adversary), "bounded"
+    family = partial(bound, sigma=problem.sigma)
+    fakes = np.broadcast_to(piece.a, means.size)
+    if problem.epsilon == 0.0 or means.size == 2 or piece.b == (0.0,):
+        return family(means, family="sub-gaussian", adversary=adversary), "sub-gaussian"
+    two = np.argsort(-means, kind="stable")[:2]
+    of_two = family(means[two], family="sub-gaussian", adversary=adversaries.Uniform(fakes[two], piece.b[0]))
+    of_all = family(means, family="gaussian", adversary=adversary)
+    return (of_two, "sub-gaussian") if of_two >= of_all else (of_all, "gaussian")
 
 
 def _settings(method: Method, epsilon: float) -> list[tuple[str, str]]:
@@ -255,7 +321,11 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"{takes} Settle for larger differences, merge arms this close, or screen out bad rewards."
         yield "A benign adversary leaves a winner to be found; but that it is benign is an assumption, not a finding."
         return
-    yield f"Identifiable: no adversary hides for ever that arm {plan.best} is best. {takes}"
+    if plan.contamination == "prescient":
+        yield f"Identifiable: no adversary hides for ever that arm {plan.best} is best. {takes}"
+    else:
+        yield f"Not ruled out: no coin that sees nothing hides for ever that arm {plan.best} is best. {takes}"
+        yield f"Contamination {plan.contamination} may hide more; how much is not reckoned here: go by the forecasts."
     if plan.family == "sub-gaussian":
         yield "For this family only a lower limit of U is known: read it as not ruled out, and keep a margin."
 
@@ -267,20 +337,51 @@ def _choice_of_method(plan: Plan) -> Iterator[str]:
             broken.setdefault(row["adversary"], {})[row["method"]] = None
     for adversary, names in broken.items():
         yield f"Wrong more often than delta allows, in the forecast with the {adversary} adversary: {', '.join(names)}."
+    yield from _certified(plan)
     if plan.epsilon == 0.0:
         return
-    if "certified" in METHODS:
-        yield "Use certified: within epsilon its promise holds whatever the adversary; hidden gaps get 'no winner'."
-        wide = 2.0 * theory.minimal_bias(plan.epsilon, plan.sigma, "sub-gaussian")
-        if plan.family == "gaussian" and plan.identifiable_gap < plan.gap <= wide:
-            yield f"As it does not assume normal rewards, it may answer 'no winner' up to gaps of about {wide:.4g}."
-    elif plan.family == "gaussian" and plan.identifiable:
-        yield "Use median-se: if rewards are symmetric, no oblivious adversary turns it at these gaps."
     yield (
         "g-cbai, se-cbai and random at the paper's alpha = epsilon/2 do not survive a one-sided adversary: of rewards "
         "far out on one side half stay after trimming, and a wrong arm is named whatever the gap. The worst-like "
         "adversary is more discreet than that: a method that withstands it is not proved safe."
     )
+
+
+def _certified(plan: Plan) -> Iterator[str]:
+    """Recommend the certified method as far as its own forecasts go."""
+    rows = [row for row in plan.forecasts if row["method"] == DEFAULT]
+    promise = f"it errs with probability at most delta if {CONTAMINATIONS[plan.contamination]}"
+    silent = {row["adversary"]: row["no_winner"] + row["capped"] for row in rows}
+    without = [adversary for adversary, share in silent.items() if share > 0.5]
+    if not rows:
+        if plan.epsilon > 0.0:
+            yield f"Use {DEFAULT} for a promise against every adversary: {promise}."
+            yield "Whether it would name a winner at these gaps was not forecast."
+    elif not without:
+        if plan.epsilon > 0.0:
+            yield f"Use {DEFAULT}: {promise}; in these forecasts it names a winner."
+    else:
+        shares = " and ".join(f"{silent[name]:.0%} with the {name} adversary" for name in without)
+        yield f"{DEFAULT} names no winner in most of its forecasts: {shares}. What it does name keeps its promise: {promise}."
+    for row in rows:
+        if row["bound"] == math.inf:
+            yield (
+                f"With the {row['adversary']} adversary no method names a winner that allows for every adversary and "
+                f"{_LAWS[row['bound_family']]}: its bound is inf."
+            )
+    finite = {row["bound_family"]: None for row in rows if row["bound"] is not None and row["bound"] < math.inf}
+    for family in finite:
+        yield (
+            f"bound ({family}) is what no method gets below, on average, that allows for every adversary and "
+            f"{_LAWS[family]}; methods that promise less may need fewer."
+        )
+
+
+_LAWS = {
+    "gaussian": "every normal law of this sigma",
+    "sub-gaussian": "every sub-Gaussian law of this scale",
+    "bounded": "every law within the bounds",
+}
 
 
 def _exploration_and_cap(plan: Plan) -> Iterator[str]:
@@ -294,6 +395,8 @@ def _exploration_and_cap(plan: Plan) -> Iterator[str]:
     if any(row["capped"] > 0.0 for row in plan.forecasts):
         yield f"Where capped is above 0, trials were cut at {plan.max_pulls:,} pulls: the true numbers are larger."
     yield (
-        "'No winner' (status indistinguishable) is an answer, not a failure: the candidates can't be told apart at "
-        "this epsilon, and more rewards would not help. 'Undecided' only means: not yet."
+        "'No winner' (status indistinguishable) is an answer, and says why: limit contamination, it could hide the lead "
+        "that is left, and more rewards like these would not help (a finding, outside delta); limit resolution, a clean "
+        "lead of that size would have been found as a rule, and more rewards with a finer one may find a smaller lead. "
+        "'Undecided' (capped) only means: not yet."
     )

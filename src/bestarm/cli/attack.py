@@ -8,15 +8,29 @@ from typing import Annotated
 
 import typer
 
+from bestarm.cli.options import SIMULATED, names, numbers
 from bestarm.cli.output import Format, write_rows
 
 
 def attack(
     trials: Annotated[int, typer.Option(help="Trials of each method against each attack on each instance.")] = 200,
-    epsilon: Annotated[float, typer.Option(help="Share of contaminated rewards, in (0, 0.5).")] = 0.1,
+    epsilon: Annotated[
+        float, typer.Option(help="Contamination by every attack, in (0, 0.5), which the methods are told.")
+    ] = 0.1,
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.1,
+    means: Annotated[
+        str | None,
+        typer.Option(help="Means of Gaussian arms with sigma = 1, separated by commas, in place of the two instances."),
+    ] = None,
     methods: Annotated[str | None, typer.Option(help="Rows, separated by commas; all if left out.")] = None,
     attacks: Annotated[str | None, typer.Option(help="Attacks, separated by commas; all if left out.")] = None,
+    contamination: Annotated[
+        str | None,
+        typer.Option(
+            help=f"What certified is told that epsilon means: {', '.join(SIMULATED)} (see below).",
+            show_default="a row for each",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 7,
     workers: Annotated[int, typer.Option(help="Threads.")] = 2,
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("results/attack"),
@@ -24,15 +38,18 @@ def attack(
 ) -> None:
     """Attack each method in every way we know, on an instance that can be solved and on one that cannot: who is fooled.
 
-    Names of rows and attacks are those of the full table.
+    Names of rows and attacks are those of the full table. Its column covered says whether the attack keeps to the
+    contamination that certified was told of: if not, nothing is promised.
     """
-    from bestarm.attack import attack_table, draw_attack_table
+    from bestarm.attack import attack_methods, attack_table, draw_attack_table, rows_named
     from bestarm.cli.compiling import compile_note
 
+    known = attack_methods(contamination)
     with compile_note():
         frame = attack_table(
-            _names(methods),
-            _names(attacks),
+            known if methods is None else rows_named(names(methods) or [], known),
+            names(attacks),
+            None if means is None else {means: numbers("means", means)},
             epsilon=epsilon,
             delta=delta,
             trials=trials,
@@ -44,7 +61,3 @@ def attack(
     picture = out / "attack.png"
     draw_attack_table(frame, picture)
     print(f"picture: {picture}", file=sys.stderr)
-
-
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",")]

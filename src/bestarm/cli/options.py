@@ -32,11 +32,15 @@ SIMULATED = tuple(name for name in CONTAMINATIONS if name != "sources")  # simul
 
 Contamination = Annotated[
     str | None,
-    typer.Option(help=f"What epsilon means: {', '.join(CONTAMINATIONS)} (certified only; see below).", show_default="prescient"),
+    typer.Option(
+        help=f"What epsilon means: {', '.join(CONTAMINATIONS)} (certified only; see below).", show_default="prescient"
+    ),
 ]
 SimulatedContamination = Annotated[
     str | None,
-    typer.Option(help=f"What epsilon means: {', '.join(SIMULATED)} (certified only; see below).", show_default="prescient"),
+    typer.Option(
+        help=f"What epsilon means: {', '.join(SIMULATED)} (certified only; see below).", show_default="prescient"
+    ),
 ]
 Resolution = Annotated[
     float | None,
