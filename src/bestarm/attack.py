@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from scipy.stats import binomtest
 from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, Gaussian
 from bestarm.bandits.adversaries import CustomAdversary, Draw, as_adversary
 from bestarm.bandits.arms import as_arm
-from bestarm.bandits.attacks import Builder
 from bestarm.checks import checked, number, one_of
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
@@ -28,6 +28,7 @@ INSTANCES: dict[str, Sequence[Any]] = {
 }
 
 Rows = Mapping[str, tuple[str, dict[str, Any]]]
+Builder = Callable[[Sequence[Arm], float], Adversary | CustomAdversary]
 Own = Mapping[str, Adversary | CustomAdversary | Draw]  # attacks of a user's own, by name
 
 # What the certified method can be told of in a simulation. Its promise covers an attack that keeps to what it was told.
@@ -88,12 +89,12 @@ def attack_table(
     Returns
     -------
     pandas.DataFrame
-        instance, attack, power ("custom" for a function), method; covered, whether the attack keeps to the contamination
-        that the certified method was told of, so that its promise applies (None for other methods, whose promises are of
-        another kind); trials; the shares of them that named the right arm (right), that named a wrong one (error_rate,
-        with its exact 95 % interval error_low, error_high), that stopped without a winner (no_winner) and that reached
-        max_pulls (undecided): these four sum to 1; mean_pulls and its standard_error. epsilon and delta are in its
-        `attrs`.
+        instance, attack, power ("custom" for a function), method; covered, whether the attack keeps to the
+        contamination that the certified method was told of, so that its promise applies (None for other methods, whose
+        promises are of another kind); trials; the shares of them that named the right arm (right), that named a wrong
+        one (error_rate, with its exact 95 % interval error_low, error_high), that stopped without a winner (no_winner)
+        and that reached max_pulls (undecided), 1 in sum; mean_pulls and its standard_error. epsilon and delta are in
+        its `attrs`.
 
     Examples
     --------
@@ -167,10 +168,7 @@ def _chosen_attacks(attacks: Sequence[str | Own] | Own | None) -> dict[str, Buil
     if attacks is None:
         return {name: build for name, (_, build) in ATTACKS.items()}
     if isinstance(attacks, str) or not isinstance(attacks, Mapping | Sequence):
-        fix = (
-            f"put it in brackets: [{attacks!r}]" if isinstance(attacks, str) else "or a mapping of names to adversaries"
-        )
-        raise InputError("attacks", "be a list of names", attacks, fix)
+        raise InputError("attacks", "be a list of names", attacks, 'such as ["hidden"], or {"mine": adversary}')
     chosen: dict[str, Builder] = {}
     for entry in [attacks] if isinstance(attacks, Mapping) else attacks:
         if not isinstance(entry, Mapping):
@@ -183,8 +181,12 @@ def _chosen_attacks(attacks: Sequence[str | Own] | Own | None) -> dict[str, Buil
             adversary = as_adversary(given)
             if adversary is None:
                 raise InputError("attacks", "be adversaries", None, "without contaminated rewards there is no attack")
-            chosen[name] = lambda arms, epsilon, made=adversary: made
+            chosen[name] = partial(_same, adversary)
     return chosen
+
+
+def _same(adversary: Adversary | CustomAdversary, arms: Sequence[Arm], epsilon: float) -> Adversary | CustomAdversary:
+    return adversary
 
 
 def rows_named(names: Sequence[str], known: Rows) -> Rows:
@@ -244,9 +246,7 @@ def draw_attack_table(frame: pd.DataFrame, path: str | Path) -> None:
         Patch(facecolor=colour, hatch=hatch, edgecolor="0.45", linewidth=0.5, label=name)
         for name, colour, hatch in OUTCOMES.values()
     ]
-    patches.append(
-        Line2D([], [], color="black", linewidth=1.0, label="no promise: not the contamination it was told of")
-    )
+    patches.append(Line2D([], [], color="black", linewidth=1.0, label="no promise: it was told of other contamination"))
     figure.legend(handles=patches, loc="outside lower center", ncols=len(patches), frameon=False)
     settings = ", ".join(f"{name} = {value:g}" for name, value in frame.attrs.items())
     figure.suptitle(

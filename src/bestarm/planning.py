@@ -51,8 +51,8 @@ class Plan:
         Index of the best arm, and how far its mean is above the second largest.
     bias, identifiable_gap, margin, identifiable : float, float, float, bool
         U of the family; 2U, which the gap has to exceed; by how much it does (0 or less if not); and whether it does.
-        For "sub-gaussian" only a lower limit of U is known, and U is what coins that see nothing can hide ("prescient"),
-        which other contamination may exceed: there True means not ruled out.
+        For "sub-gaussian" only a lower limit of U is known, and U is what coins that see nothing can hide
+        ("prescient"), which other contamination may exceed: there True means not ruled out.
     tolerated_epsilon, tolerated_by : float, {"closed form", "bisection"}
         The best arm is identifiable at every epsilon below this one, and how that was found.
     lower_bounds : dict
@@ -153,8 +153,8 @@ def plan(
 
     Each method is simulated on normal rewards (with bounds: on rewards at the two ends of the range) against a benign
     adversary (`paper_adversary`, in units of sigma; with bounds, all values in the range alike) and a worst-like one:
-    values 1.5 sigma below the mean of the best arm and above those of the others; with bounds, at the ends. Both keep to
-    the contamination: "malicious", the worst-like one picks the rewards that hurt most; "share-of-arm", both count;
+    values 1.5 sigma below the mean of the best arm and above those of the others; with bounds, at the ends. Both keep
+    to the contamination: "malicious", the worst-like one picks the rewards that hurt most; "share-of-arm", both count;
     "share-of-all", the worst-like one has all its fakes on the runner-up.
 
     Parameters
@@ -213,9 +213,9 @@ def plan(
             own = {"exploration": kind} if kind in explored else {"contamination": contamination} if certifies else {}
             run = partial(simulate, bandit, name, **options | own)
             figures = _forecast(run, int(trials), int(max_pulls), explored.get(kind, {"pulls": 0.0})["pulls"])
-            bounded_by = _bound(values, problem, bandit) if certifies else (None, None)
-            figures |= dict(zip(("bound", "bound_family"), bounded_by, strict=True))
-            rows.append({"adversary": adversary, "method": name, "exploration": kind, **figures})
+            least_pulls, bound_family = _bound(values, problem, bandit) if certifies else (None, None)
+            row = {"adversary": adversary, "method": name, "exploration": kind, **figures}
+            rows.append({**row, "bound": least_pulls, "bound_family": bound_family})
             advance(1)
     question = (
         tuple(values.tolist()),
@@ -359,15 +359,16 @@ def _certified(plan: Plan) -> Iterator[str]:
             yield "Whether it would name a winner at these gaps was not forecast."
     elif not without:
         if plan.epsilon > 0.0:
-            yield f"Use {DEFAULT}: {promise}; in these forecasts it names a winner."
+            yield f"Use {DEFAULT}: {promise}. In most trials of each forecast it names a winner."
     else:
         shares = " and ".join(f"{silent[name]:.0%} with the {name} adversary" for name in without)
-        yield f"{DEFAULT} names no winner in most of its forecasts: {shares}. What it does name keeps its promise: {promise}."
+        yield f"{DEFAULT} names no winner in most trials of its forecasts: none in {shares}."
+        yield f"Its promise holds all the same: {promise}."
     for row in rows:
         if row["bound"] == math.inf:
             yield (
-                f"With the {row['adversary']} adversary no method names a winner that allows for every adversary and "
-                f"{_LAWS[row['bound_family']]}: its bound is inf."
+                f"With the {row['adversary']} adversary no method that allows for every adversary and "
+                f"{_LAWS[row['bound_family']]} can be counted on to name a winner: its bound is inf."
             )
     finite = {row["bound_family"]: None for row in rows if row["bound"] is not None and row["bound"] < math.inf}
     for family in finite:
@@ -395,8 +396,8 @@ def _exploration_and_cap(plan: Plan) -> Iterator[str]:
     if any(row["capped"] > 0.0 for row in plan.forecasts):
         yield f"Where capped is above 0, trials were cut at {plan.max_pulls:,} pulls: the true numbers are larger."
     yield (
-        "'No winner' (status indistinguishable) is an answer, and says why: limit contamination, it could hide the lead "
-        "that is left, and more rewards like these would not help (a finding, outside delta); limit resolution, a clean "
-        "lead of that size would have been found as a rule, and more rewards with a finer one may find a smaller lead. "
-        "'Undecided' (capped) only means: not yet."
+        "'No winner' (status indistinguishable) is an answer, and says why: limit contamination, it could hide the "
+        "lead that is left, and more rewards like these would not help (a finding, outside delta); limit resolution, a "
+        "clean lead of that size would have been found as a rule, and more rewards with a finer resolution may find a "
+        "smaller one. 'Undecided' (capped) only means: not yet."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -17,6 +18,7 @@ from bestarm.cli.output import Format, write_rows
 
 if TYPE_CHECKING:
     from bestarm.result import Result
+    from bestarm.robustness import Sensitivity
 
 NO_WINNER = 3
 
@@ -25,7 +27,8 @@ def identify(
     rewards: Annotated[
         Path,
         typer.Argument(
-            help="CSV file with columns arm and reward, and source for --contamination sources; oldest first; - for stdin."
+            help="CSV file with columns arm and reward (and source, for --contamination sources), oldest first; "
+            "- for stdin."
         ),
     ],
     epsilon: Annotated[float, typer.Option(help="How much was replaced at most, in [0, 0.5); see --contamination.")],
@@ -42,8 +45,8 @@ def identify(
         bool,
         typer.Option(
             "--paired",
-            help="Sources only: compare two arms by the difference of a source's rewards. The arms that a source rewards "
-            "must be fixed before its first reward.",
+            help="Sources only: compare two arms by the difference of a source's rewards. The arms that a source "
+            "rewards must be fixed before its first reward.",
         ),
     ] = False,
     resolution: Resolution = None,
@@ -75,38 +78,46 @@ def identify(
         method=method,
         **options,
     )
-    weighed: list[dict[str, Any]] = []
+    weighed: tuple[Sensitivity, ...] = ()
     with compile_note():
         finder.tell_many(labels, values, sources)
         result = finder.result if finder.done else replace(finder.result, limit="budget")  # the file is at its end
         if result.evidence is not None and sources is None:
-            weighed = [asdict(row) for row in finder.sensitivity()]
+            weighed = finder.sensitivity()
+    # rewards after the decision may contradict the assumptions too, and then it claims nothing
+    late = next((row.alarms for row in weighed if row.epsilon == result.epsilon), ())
+    result = replace(result, alarms=result.alarms or late)
     if form is Format.json:
-        print(json.dumps(json.loads(result.to_json()) | {"sensitivity": weighed}, indent=1))
+        rows = [asdict(row) for row in weighed]
+        print(json.dumps(json.loads(result.to_json()) | {"sensitivity": rows}, indent=1))
     elif form is Format.csv:
         write_rows(_arms(result), form)
     else:
-        _report(result, weighed)
+        _report(result, weighed, len(labels))
     raise typer.Exit(0 if result.status == "identified" else NO_WINNER)
 
 
-def _report(result: Result, weighed: list[dict[str, Any]]) -> None:
+def _report(result: Result, weighed: tuple[Sensitivity, ...], told: int) -> None:
     print(result, end="\n\n")
     write_rows(_arms(result), Format.table)
     facts = list(_facts(result))
     if facts:
         print("", *facts, sep="\n")
     if weighed:
-        print("\nThe same rewards at other epsilons:")
+        print(f"\nAll {told:,} rewards at other epsilons:")
         write_rows([_weighed(row) for row in weighed], Format.table)
 
 
 def _arms(result: Result) -> list[dict[str, Any]]:
-    """Return a row an arm; after an alarm nothing is claimed, so that it has no lead."""
+    """Return a row an arm, with the lead of the winner or leader over it if anything is known of that."""
+    leads = _leads(result)
     rows = [vars(row) for row in result.arms]
-    if not result.leads or result.alarms:
-        return rows
-    return [{**row, "lead": result.leads.get(row["label"])} for row in rows]
+    return [{**row, "lead": leads.get(row["label"])} for row in rows] if leads else rows
+
+
+def _leads(result: Result) -> dict[Any, float]:
+    """Return the leads that are finite; none after an alarm, when nothing is claimed."""
+    return {} if result.alarms else {label: lead for label, lead in result.leads.items() if math.isfinite(lead)}
 
 
 def _facts(result: Result) -> Iterator[str]:
@@ -117,25 +128,23 @@ def _facts(result: Result) -> Iterator[str]:
         return
     who = repr(result.leader)
     yield f"p-value    {result.evidence:.3g}, valid at any time, against: another arm is at least as good as {who}"
-    yield (
-        f"lead       what {who} is ahead of each arm at least (negative: it may be behind), all of them with probability "
-        f"{1.0 - result.delta:g} if it is the best"
-    )
-    if result.status != "identified":
-        return
+    if _leads(result):
+        yield (
+            f"lead       at least what {who} is ahead of each arm (negative: it may be behind), all of them with "
+            f"probability {1.0 - result.delta:g} if it is the best"
+        )
     if result.tolerance is not None:
-        yield f"tolerance  the same arm is singled out at every epsilon looked at up to {result.tolerance:.3g}"
-    if result.overturn is not None:
+        yield f"tolerance  {who} is singled out by the same rewards at each epsilon of a grid up to {result.tolerance:.3g}"
+    if result.overturn:
         where = "in all" if result.options["contamination"] == "share-of-all" else "on each arm"
-        yield f"overturn   and with up to {result.overturn:,} replaced rewards {where}, whichever they are"
+        yield f"overturn   and if up to {result.overturn:,} of them {where} were replaced, whichever they are"
 
 
-def _weighed(row: dict[str, Any]) -> dict[str, Any]:
+def _weighed(row: Sensitivity) -> dict[str, Any]:
     """Return what the rewards say at another epsilon in one line."""
-    shown = ", ".join(str(label) for label in row["candidates"][:5])
-    left = f"{shown}, ..." if len(row["candidates"]) > 5 else shown
-    alarms = "; ".join(row["alarms"])
-    return {"epsilon": row["epsilon"], "status": row["status"], "left": left, "limit": row["limit"], "alarms": alarms}
+    left = ", ".join(str(label) for label in row.candidates[:5]) + (", ..." if len(row.candidates) > 5 else "")
+    alarms = f"no mean fits {len(row.alarms)} of the arms" if row.alarms else None
+    return {"epsilon": row.epsilon, "status": row.status, "left": left, "limit": row.limit, "alarms": alarms}
 
 
 def _read(path: Path, *, with_sources: bool) -> tuple[list[str], list[float], list[str] | None]:

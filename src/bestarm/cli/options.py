@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-# As in bestarm.methods.certified, which loads the compiler: a second that --help need not take. A test compares the two.
+# As in bestarm.methods.certified, which loads the compiler: a second that --help need not take. A test compares them.
 CONTAMINATIONS = {
     "prescient": (
         "each reward is replaced with probability at most epsilon, by a coin that sees neither the reward nor the "
@@ -17,7 +17,9 @@ CONTAMINATIONS = {
         "the reward itself"
     ),
     "share-of-arm": "at most a share epsilon of the rewards of every single arm was replaced, chosen in any way",
-    "share-of-all": "at most a share epsilon of all rewards was replaced, chosen in any way, all of them on one arm even",
+    "share-of-all": (
+        "at most a share epsilon of all rewards was replaced, chosen in any way, all of them on one arm even"
+    ),
     "sources": "at most a share epsilon of the sources (raters, devices, ...) is dishonest, in any way",
 }
 
@@ -30,17 +32,12 @@ def explained(*names: str) -> str:
 
 SIMULATED = tuple(name for name in CONTAMINATIONS if name != "sources")  # simulated rewards have no sources
 
+_WHAT = "What epsilon means: {} (certified only; see below)."
 Contamination = Annotated[
-    str | None,
-    typer.Option(
-        help=f"What epsilon means: {', '.join(CONTAMINATIONS)} (certified only; see below).", show_default="prescient"
-    ),
+    str | None, typer.Option(help=_WHAT.format(", ".join(CONTAMINATIONS)), show_default="prescient")
 ]
 SimulatedContamination = Annotated[
-    str | None,
-    typer.Option(
-        help=f"What epsilon means: {', '.join(SIMULATED)} (certified only; see below).", show_default="prescient"
-    ),
+    str | None, typer.Option(help=_WHAT.format(", ".join(SIMULATED)), show_default="prescient")
 ]
 Resolution = Annotated[
     float | None,

@@ -19,6 +19,7 @@ from bestarm.kernels.samples import Pool, Record
 UP, DOWN = 0, 1
 BLOCK = 128  # (1 + u)^128 is finite for the largest u
 POWERS = 4
+_STEP = 1e-3
 
 tally_dtype = np.dtype(
     [
@@ -259,40 +260,47 @@ def is_proved(
 ) -> tuple[bool, float]:
     """Tell whether W >= exp(enough) for the pair at every mean, and where to look first next time if not.
 
-    log W is convex in the mean: it lies above its tangents, and where those on either side of the least value meet is
-    where to look next, until a value is too low or the tangents are high enough.
+    log W is convex in the mean. From `point` on it goes downhill in growing steps, until a value is too low or the slope
+    has turned; then between two points with slopes towards each other, where their tangents meet or half-way, until a
+    value is too low or the tangents, which lie below log W, are high enough.
     """
-    left, right = max(0.0, lead), min(1.0, 1.0 + lead)
-    if left >= right:
+    first, last = max(0.0, lead), min(1.0, 1.0 + lead)
+    if first >= last:
         return False, point
-    low, low_slope = pair_at(one, two, rule, desk, left, lead, own, shared)
-    if low < enough:
-        return False, left
-    if low_slope >= 0.0:
-        return True, left
-    high, high_slope = pair_at(one, two, rule, desk, right, lead, own, shared)
-    if high < enough:
-        return False, right
-    if high_slope <= 0.0:
-        return True, right
-    mean = min(max(point, left), right)
-    for step in range(200):
-        if not left < mean < right:
-            mean = 0.5 * (left + right)
+    mean = min(max(point, first), last)
+    value, slope = pair_at(one, two, rule, desk, mean, lead, own, shared)
+    if value < enough:
+        return False, mean
+    left, low, low_slope = mean, value, slope
+    right, high, high_slope = mean, value, slope
+    step = _STEP
+    while (low_slope >= 0.0 and left > first) or (high_slope <= 0.0 and right < last):
+        down = low_slope >= 0.0 and left > first
+        mean = max(left - step, first) if down else min(right + step, last)
         value, slope = pair_at(one, two, rule, desk, mean, lead, own, shared)
         if value < enough:
             return False, mean
+        if down:
+            left, low, low_slope = mean, value, slope
+        else:
+            right, high, high_slope = mean, value, slope
+        step *= 4.0
+    if low_slope >= 0.0 or high_slope <= 0.0:
+        return True, mean  # the least value is at an end, and enough
+    for turn in range(200):
+        meet = (high - low + low_slope * left - high_slope * right) / (low_slope - high_slope)
+        if low + low_slope * (meet - left) >= enough:
+            return True, mean
+        mean = meet if turn & 1 == 0 else 0.5 * (left + right)
+        if not left < mean < right:
+            mean = 0.5 * (left + right)
+        value, slope = pair_at(one, two, rule, desk, mean, lead, own, shared)
+        if value < enough or right - left < 1e-14:
+            break
         if slope < 0.0:
             left, low, low_slope = mean, value, slope
         else:
             right, high, high_slope = mean, value, slope
         if low_slope >= 0.0 or high_slope <= 0.0:
             return True, mean
-        meet = (high - low + low_slope * left - high_slope * right) / (low_slope - high_slope)
-        if low + low_slope * (meet - left) >= enough:
-            return True, mean
-        # Tangents of steep ends meet far from the least value: every other time, halve.
-        mean = meet if step & 1 == 0 else 0.5 * (left + right)
-        if right - left < 1e-14:
-            break
     return False, mean

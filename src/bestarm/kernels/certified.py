@@ -1,7 +1,7 @@
 """The certified method: rounds over the surviving arms, each dropped when some pair proves it worse (section 4).
 
 Arm a is dropped when W(b, a) >= (K - 1) / delta for an arm b. Of the many b, those that matter are the *champions*: the
-surviving arms with the highest locations. Pairs are looked at after the rounds that `is_look` names, on the rewards of
+surviving arms with the highest locations. Pairs are looked at after the rounds that `look_from` names, on the rewards of
 the rounds that all survivors have completed; what an arm is ahead of them waits. Which looks are skipped because a pair
 cannot change before (`quiet_rounds`), and where a pair is looked at first (`duels`), changes no decision.
 """
@@ -16,7 +16,7 @@ from bestarm.kernels import clean, lattice
 from bestarm.kernels.bounded import Tallies
 from bestarm.kernels.clean import Sums
 from bestarm.kernels.compile import inlined_kernel, kernel
-from bestarm.kernels.evidence import Desk, quiet_rounds, replaced
+from bestarm.kernels.evidence import CLEAN, Desk, quiet_rounds, replaced
 from bestarm.kernels.lattice import Lattice
 from bestarm.kernels.limits import is_beyond_bounds, is_beyond_lattice
 from bestarm.kernels.samples import Pool, Record
@@ -38,19 +38,18 @@ NOWHERE = -1e300  # where to look first, before anybody has
 
 
 @inlined_kernel
-def _step(n: int) -> int:
-    """Return how far looks are apart from round n on: every round up to 64, then every second, fourth, ..."""
+def look_from(rule: Record, n: int) -> int:
+    """Return the first round from n on with a look: every one up to 8, every second up to 128, every fourth up to 256, ...
+
+    So looks are at most 1/32 apart from round 64 on. Evidence of clean rewards is cheap: every round up to 64 there.
+    """
     step = 1
-    while n >= 64:
-        n >>= 1
+    rest = n
+    while rest >= 64:
+        rest >>= 1
         step <<= 1
-    return step
-
-
-@inlined_kernel
-def look_from(n: int) -> int:
-    """Return the first round from n on with a look: at most 1/32 later."""
-    step = _step(n)
+    if rule.kind != CLEAN and 8 <= n < 64:
+        step = 2
     return ((n + step - 1) // step) * step
 
 
@@ -218,7 +217,7 @@ def remove(
     control.active = staying
     control.cursor = 0
     _choose_champions(arms, control, survivors, duels)
-    control.quiet = look_from(control.rounds + 1)
+    control.quiet = look_from(rule, control.rounds + 1)
     control.behind = 0
     for place in range(staying):
         if arms[survivors[place]].told == control.rounds:
@@ -514,7 +513,7 @@ def _stop_short(
     """Stop with an arm that is good enough, or without a winner where more rewards would not, or may not, name one."""
     n = control.rounds
     if rule.good_enough > 0.0:
-        control.quiet = min(control.quiet, look_from(n + 1))
+        control.quiet = min(control.quiet, look_from(rule, n + 1))
         for slot in range(CHAMPIONS):
             if control.done == 0 and _is_good_enough(
                 arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums, slot, own, shared
@@ -536,7 +535,7 @@ def _stop_short(
             control.done = INDISTINGUISHABLE
             control.limit = RESOLUTION
         else:
-            control.quiet = min(control.quiet, look_from(rule.last_round))
+            control.quiet = min(control.quiet, look_from(rule, rule.last_round))
 
 
 @kernel
@@ -600,7 +599,7 @@ def _look(
     if champion_gone:
         _choose_champions(arms, control, survivors, duels)
         next_round = n + 1
-    control.quiet = min(look_from(max(next_round, n + 1)), control.located)
+    control.quiet = min(look_from(rule, max(next_round, n + 1)), control.located)
     if control.active == 1:
         if rule.endless == 0:
             control.done = IDENTIFIED

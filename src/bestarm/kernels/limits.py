@@ -16,7 +16,7 @@ from bestarm.kernels.evidence import BETS, Desk
 from bestarm.kernels.samples import Pool, Record
 
 _POINTS = 8  # means that are tried in a cell of the lattice
-_AROUND = 2  # cells beyond the two locations
+_AROUND = 1  # cells beyond the two locations
 _GRID = 256  # means that are tried between two arms with bounds
 
 

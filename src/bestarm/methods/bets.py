@@ -185,7 +185,7 @@ def bounded_family(epsilon: float) -> tuple[list[BoundedBet], int]:
         for rung, weight in zip(RUNGS, weights, strict=True)
     ]
     core = len(bets)
-    for step in range(6 if epsilon > 0.0 else 20):
+    for step in range(6 if epsilon > 0.0 else 12):
         bets.append(
             BoundedBet(math.expm1(RUNGS[0] / 2.0 ** (step + 1)), 1.0, SMALL_SHARE / ((step + 1) * (step + 2)))
         )

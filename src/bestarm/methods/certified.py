@@ -39,9 +39,9 @@ CONTAMINATION = Option(
 )
 RESOLUTION = Option(
     "resolution",
-    lambda problem: 0.02 * problem.sigma if problem.epsilon > 0.0 else None,
+    lambda problem: 0.05 * problem.sigma if problem.epsilon > 0.0 else None,
     "stop without a winner when a clean lead of this size would have been found; "
-    "default 0.02 sigma, and none if epsilon = 0",
+    "default 0.05 sigma, and none if epsilon = 0",
     lambda value: checked(resolution=value)[0],
 )
 GOOD_ENOUGH = Option(
