@@ -98,8 +98,8 @@ def measure(quick: bool) -> Section:
     count = 200 if quick else 1000
     section = Section("Rewards of the certified method")
     section.notes.append(
-        f"Means {', '.join(map(str, MEANS))}, sigma = 1, {count:,} trials each; pulls with their standard error, trials "
-        "with a wrong and with no winner, and how many times the information bound that is "
+        f"Means {', '.join(map(str, MEANS))}, sigma = 1, {count:,} trials each; pulls with their standard error, "
+        "trials with a wrong and with no winner, and how many times the information bound that is "
         "(`theory.contaminated_bound`, sub-Gaussian class, where contamination is a fixed law)."
     )
     rows = []
@@ -128,7 +128,18 @@ def measure(quick: bool) -> Section:
         if not math.isnan(bounds[1]):
             times = float(found[1].pulls.mean()) / bounds[1]
             section.goals.append(Goal(f"times the bound at delta = 0.01, {name}", times, FROM_BOUND))
-    header = ("contamination", "pulls, 0.1", "wrong", "none", "bounds", "goal", "pulls, 0.01", "wrong", "none", "bounds")
+    header = (
+        "contamination",
+        "pulls, 0.1",
+        "wrong",
+        "none",
+        "bounds",
+        "goal",
+        "pulls, 0.01",
+        "wrong",
+        "none",
+        "bounds",
+    )
     section.tables.append((header, rows))
     _with_bounds(section, 100 if quick else 400)
     return section
@@ -140,9 +151,7 @@ def _with_bounds(section: Section, count: int) -> None:
         arms = [Bernoulli(mean) if law == "Bernoulli" else Beta(10.0 * mean, 10.0 * (1.0 - mean)) for mean in means]
         fakes = adversaries.Point([0.0] + [1.0] * (len(means) - 1))
         bandit = Bandit(arms, epsilon, fakes) if epsilon > 0.0 else Bandit(arms)
-        trials = simulate(
-            bandit, "certified", delta=0.05, trials=count, seed=5, bounds=(0.0, 1.0), resolution=0.001
-        )
+        trials = simulate(bandit, "certified", delta=0.05, trials=count, seed=5, bounds=(0.0, 1.0), resolution=0.001)
         bound = math.nan
         if law == "Bernoulli":
             adversary = fakes if epsilon > 0.0 else None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import bestarm as ba
-from bestarm.attack import INSTANCES, attack_methods, attack_table, draw_attack_table
+from bestarm.attack import INSTANCES, OUTCOMES, _draw_cell, attack_methods, attack_table, draw_attack_table
 from bestarm.bandits import ATTACKS, attacks
 from bestarm.bandits.adversaries import quantile, tail_cut
 from bestarm.kernels.draws import BOTTOM, TOP
@@ -37,6 +37,7 @@ ARMS: dict[str, tuple[Any, Any]] = {  # an arm, and SciPy's object for its law
 }
 DISCRETE = ("bernoulli", "discrete")
 FIVE: Any = 5.0
+NONE: Any = None
 
 
 def rewards(bandit: ba.Bandit, pulls: int, seed: int = 3) -> NDArray[np.float64]:
@@ -219,8 +220,8 @@ def test_attacks_have_the_power_of_their_label_and_hurt(name: str) -> None:
     assert adversary.power == power
     laws, rng = ba.Bandit(WIDE, 0.1, adversary).laws(), np.random.default_rng(1)
     runner_up, best = (draw_only(laws, rng, np.full(100_000, arm)) / 100_000 for arm in (0, 1))
-    assert best < 2.5 - 0.05
-    assert runner_up > 1.5 + 0.05 or name == "benign"
+    assert best < 2.5 - 0.05 or name == "one-arm"
+    assert runner_up > 1.5 + 0.05 or name in ("benign", "quota-uniform")
 
 
 def test_attacks_put_values_where_they_say() -> None:
@@ -267,6 +268,21 @@ def test_a_trimmed_mean_keeps_what_is_just_inside_its_edge() -> None:
         (lambda: attack_table(methods=["magic"]), "methods must be one of "),
         (lambda: attack_table(methods="mean-se"), "methods must be a list of names, got 'mean-se'"),
         (lambda: attack_table(attacks=["magic"]), "attacks must be one of benign, one-sided-gross"),
+        (lambda: attack_table(attacks="hidden"), "attacks must be a list of names, got 'hidden'"),
+        (lambda: attack_table(attacks=FIVE), "attacks must be a list of names, got 5.0"),
+        (lambda: attack_table(attacks={"mine": FIVE}), "adversary must be one of bestarm.adversaries, a function"),
+        (lambda: attack_table(attacks={"mine": NONE}), "attacks must be adversaries, got None"),
+        (lambda: attack_table(attacks={"hidden": A.Point(1.0)}), "attacks must have a name of their own, got 'hidden'"),
+        (lambda: attack_table(attacks=[{"a": A.Point(1.0)}, {"a": A.Point(2.0)}]), "attacks must have a name of their"),
+        (lambda: attack_table(attacks={}), "attacks must be at least one"),
+        (
+            lambda: attack_table(attacks={"mine": A.Point([1.0, 2.0])}, trials=1),
+            "adversary must have one value for all",
+        ),
+        (
+            lambda: attack_methods("sources"),
+            "contamination must be one of prescient, malicious, share-of-arm, share-of",
+        ),
         (lambda: attack_table(attacks=[]), "attacks must be at least one"),
         (lambda: attack_table(epsilon=0.0), "epsilon must be above 0"),
         (lambda: attack_table(trials=0), "trials must be a whole number >= 1"),
@@ -285,8 +301,10 @@ def test_the_bench_tells_who_is_fooled(tmp_path: Path) -> None:
     wide, narrow = INSTANCES
     table = attack_table(["g-cbai", "se-cbai", "median-se"], ["benign", "one-sided-gross"], trials=20, workers=2)
     errors = ["error_rate", "error_low", "error_high"]
-    costs = ["mean_pulls", "standard_error", "no_winner", "undecided"]
-    assert list(table.columns) == ["instance", "attack", "power", "method", "trials", *errors, *costs]
+    rest = ["no_winner", "undecided", "mean_pulls", "standard_error"]
+    cell = ["instance", "attack", "power", "method", "covered"]
+    assert list(table.columns) == [*cell, "trials", "right", *errors, *rest]
+    assert table["covered"].tolist() == [None] * 12  # their promises are of another kind
     assert table[["instance", "attack", "method"]].drop_duplicates().shape[0] == len(table) == 12
     rate = table.set_index(["instance", "attack", "method"])["error_rate"]
     assert (rate[wide, "benign"] == 0.0).all()
@@ -309,6 +327,62 @@ def test_the_bench_counts_trials_that_named_nobody() -> None:
     (row,) = table.to_dict("records")
     assert (row["method"], row["undecided"], row["no_winner"], row["error_rate"]) == ("short", 1.0, 0.0, 0.0)
     assert (row["mean_pulls"], row["standard_error"]) == (50.0, 0.0)
+    assert row["right"] == 0.0
+
+
+def test_the_bench_tells_no_winner_from_right_and_from_wrong() -> None:
+    """A gap of 0.2 sigma is hidden from the certified method, and one of 1 sigma is not."""
+    table = attack_table(["certified", "mean-se"], ["hidden", "one-sided-gross"], trials=20)
+    shares = table[["right", "error_rate", "no_winner", "undecided"]]
+    assert shares.sum(axis=1).to_numpy() == pytest.approx(np.ones(8))
+    rows = shares.set_axis(list(zip(table["instance"].str[:7], table["attack"], table["method"], strict=True)))
+    assert rows.loc[[("2.5 1.5", "hidden", "certified")]].to_numpy().tolist() == [[1.0, 0.0, 0.0, 0.0]]
+    assert rows.loc[[("2.5 2.3", "hidden", "certified")]].to_numpy().tolist() == [[0.0, 0.0, 1.0, 0.0]]
+    assert rows.loc[[("2.5 2.3", "hidden", "mean-se")]].to_numpy().tolist() == [[0.0, 1.0, 0.0, 0.0]]
+
+
+def test_the_bench_says_where_a_promise_applies() -> None:
+    names = ["hidden", "white-box", "coin-on-best", "bursts", "one-arm", "quota-hidden"]
+    rows = {name: row for name, row in attack_methods().items() if row[0] == "certified"}
+    table = attack_table(rows, names, {"wide": [5.0, 0.0]}, trials=2, max_pulls=40)
+    covered = {name: table[(table["attack"] == name) & (table["covered"] == True)]["method"].tolist() for name in names}  # noqa: E712
+    by_coin = ["certified", "certified (malicious)"]
+    assert covered == {
+        "hidden": by_coin,
+        "white-box": by_coin,
+        "coin-on-best": ["certified (malicious)"],
+        "bursts": [],
+        "one-arm": ["certified (share-of-all)"],
+        "quota-hidden": ["certified (share-of-arm)", "certified (share-of-all)"],
+    }
+
+
+def test_the_bench_takes_attacks_and_arms_of_ones_own(tmp_path: Path) -> None:
+    mine: Any = {"low": A.Quota(A.Point(-9.0)), "function": lambda rng, arm, pulls, reward: -reward}
+    table = attack_table(["certified", "mean-se"], ["benign", mine], {"mine": [ba.Uniform(2, 4), 0.5]}, trials=3)
+    assert table["attack"].tolist() == ["benign"] * 2 + ["low"] * 2 + ["function"] * 2
+    assert table["power"].tolist() == ["oblivious"] * 2 + ["share-of-arm"] * 2 + ["custom"] * 2
+    assert table["covered"].tolist() == [True, None, False, None, True, None]
+    alone = attack_table(["mean-se"], {"low": mine["low"]}, {"mine": [ba.Uniform(2, 4), 0.5]}, trials=3)
+    assert alone.iloc[0].drop("covered").equals(table.iloc[3].drop("covered"))
+    draw_attack_table(table, tmp_path / "attack.png")
+    assert (tmp_path / "attack.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_no_winner_looks_unlike_never_wrong() -> None:
+    from matplotlib.figure import Figure
+
+    looks = {}
+    for outcome in OUTCOMES:
+        panel = Figure().subplots()
+        shares = dict.fromkeys(OUTCOMES, 0.0) | {outcome: 1.0}
+        _draw_cell(panel, 0, 0, {**shares, "covered": False})
+        (bar,) = panel.patches
+        looks[outcome] = (bar.get_facecolor(), bar.get_hatch())
+        assert len(panel.lines) == 1  # nothing is promised here
+    assert len({colour for colour, _ in looks.values()}) == 4
+    assert looks["no_winner"][1]
+    assert not looks["right"][1]
 
 
 def test_the_bench_is_the_same_for_any_number_of_threads() -> None:
@@ -321,11 +395,10 @@ def test_the_bench_is_the_same_for_any_number_of_threads() -> None:
 def test_every_method_has_a_row() -> None:
     rows = attack_methods()
     assert {method for method, _ in rows.values()} == set(ba.METHODS)
-    assert [options for _, options in rows.values() if options] == [
-        {"adversary_power": "malicious"}
-        for method in ba.METHODS.values()
-        if "adversary_power" in {option.name for option in method.options}
-    ]
+    kinds = ["prescient", "malicious", "share-of-arm", "share-of-all"]
+    assert [options for _, options in rows.values() if options] == [{"contamination": kind} for kind in kinds]
+    told = {name: row for name, row in attack_methods("malicious").items() if row[0] == "certified"}
+    assert told == {"certified (malicious)": rows["certified (malicious)"]}
 
 
 def test_the_command_writes_rows_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -338,3 +411,10 @@ def test_the_command_writes_rows_and_a_picture(tmp_path: Path, capsys: pytest.Ca
     assert [(row["method"], row["error_rate"]) for row in rows] == [("mean-se", 1.0), ("mean-gap", 1.0)] * 2
     assert printed.err.splitlines()[-1] == f"picture: {tmp_path / 'attack.png'}"
     assert (tmp_path / "attack.png").exists()
+    attack(2, means="9,0", contamination="malicious", methods="certified (malicious)", attacks="hidden", out=tmp_path)
+    assert capsys.readouterr().out.splitlines()[2].split()[:6] == [
+        "9,0",
+        *["hidden", "oblivious", "certified", "(malicious)", "True"],
+    ]
+    with pytest.raises(ba.InputError, match=r"^methods must be one of certified \(malicious\), g-cbai"):
+        attack(2, contamination="malicious", methods="certified", out=tmp_path)

@@ -154,8 +154,19 @@ OPTION_VALUES: dict[str, tuple[str, str, list[Any]]] = {
     "power": ("be a finite number > 1", POWER_FIX, [1, 1.0, 0.0, -2.0, NAN, INF, "2", True]),
     "threshold": ("be one of theory, empirical", "check the spelling", ["Theory", "", 1, True]),
     "exploration": ("be one of hoeffding, chernoff", "check the spelling", ["none", "", 0, ["chernoff"]]),
-    "resolution": (POSITIVE, "without one, a tie would be sampled for ever", [0, 0.0, -1.0, NAN, INF, "1", True]),
-    "adversary_power": ("be one of prescient, malicious", "check the spelling", ["oblivious", "", 1]),
+    "resolution": (POSITIVE, "it is the size of a lead that is worth finding", [0, 0.0, -1.0, NAN, INF, "1", True]),
+    "contamination": (
+        "be one of prescient, malicious, share-of-arm, share-of-all, sources",
+        "check the spelling",
+        ["oblivious", "", 1, ["sources"]],
+    ),
+    "good_enough": (POSITIVE, "leave it out to have the best arm named", [0, 0.0, -1.0, NAN, INF, "1", True]),
+    "share_from": (
+        "be a finite number >= 1",
+        "it counts rewards of each arm, such as 20",
+        [0, 0.99, -1.0, NAN, INF, "1", True],
+    ),
+    "paired": ("be True or False", "True if the arms of a source are fixed beforehand", [0, 1, "yes", NAN]),
     "seed": (SEED_RULE, SEED_FIX, [-1, 1.5, 2**64, NAN, INF, "1", True]),
 }
 
@@ -181,7 +192,7 @@ def test_an_option_that_a_method_does_not_have_is_refused_with_those_it_has(meth
 def test_what_each_method_has() -> None:
     """The message that a user of the wrong option reads, in full, for each method."""
     lists = {
-        "certified": "resolution, adversary_power",
+        "certified": "contamination, resolution, good_enough, share_from, paired",
         "g-cbai": "alpha, threshold, power, exploration",
         "se-cbai": "alpha, exploration",
         "random": "alpha, threshold, power, exploration, seed",
@@ -357,6 +368,48 @@ def test_asking_after_the_decision_is_refused() -> None:
     refused_unchanged(finder, lambda: finder.tell_many(["A", "B"], [1.0, NAN]), *message)
 
 
+def judged(**changes: Any) -> ba.Identifier:
+    """An identifier by sources, with some rewards told."""
+    finder = question(sigma=None, bounds=(0, 1), method="certified", contamination="sources", **changes)
+    finder.tell_many(["A", "B"], [0.5, 0.25], ["ann", "bob"])
+    return finder
+
+
+SOURCE_RULE, SOURCE_FIX = "be given, as a label that can be looked up", "such as a voter's id"
+
+
+@pytest.mark.parametrize("source", [None, NAN, ["ann"], {"ann": 1}], ids=repr)
+def test_a_bad_source_is_refused(source: Any) -> None:
+    finder = judged()
+    message = ("source", SOURCE_RULE, repr(source), SOURCE_FIX)
+    refused_unchanged(finder, lambda: finder.tell("A", 0.5, source), *message)
+    refused_unchanged(finder, lambda: finder.tell_many(["A", "B"], [0.5, 0.5], ["ann", source]), *message)
+
+
+def test_sources_are_one_for_each_reward() -> None:
+    finder = judged()
+    refused_unchanged(
+        finder, lambda: finder.tell_many(["A", "B"], [0.5, 0.5]), "source", SOURCE_RULE, "None", SOURCE_FIX
+    )
+    message = ("sources", "be as many as arms (2)", "1", "give one source for each reward")
+    refused_unchanged(finder, lambda: finder.tell_many(["A", "B"], [0.5, 0.5], ["ann"]), *message)
+
+
+def test_a_source_is_refused_where_sources_do_not_count() -> None:
+    fix = "leave it out, or say that sources may be dishonest"
+    for method in ("certified", "g-cbai"):
+        finder = begun(method)
+        message = ("source", "come with contamination='sources'", "'ann'", fix)
+        refused_unchanged(finder, lambda finder=finder: finder.tell("A", 0.5, "ann"), *message)  # type: ignore[misc]
+        refused_unchanged(finder, lambda finder=finder: finder.tell_many(["A"], [0.5], ["ann"]), *message)  # type: ignore[misc]
+
+
+def test_pairs_of_rewards_need_bounds() -> None:
+    fix = "bets on a difference need a lowest and a highest reward"
+    ask = partial(question, method="certified", contamination="sources", paired=True)
+    refused(ask, "paired", "come with bounds", "True", fix)
+
+
 # -------------------------------------------------------------------------------------------------------- identify
 
 
@@ -398,6 +451,10 @@ SIMULATIONS: list[Case] = [
     *cases(simulation, "sigma", POSITIVE, SIGMA_FIX, 0.0, -1.0, NAN),
     *cases(simulation, "method", ONE_OF_METHODS, "check the spelling", "ucb", None),
     *cases(simulation, "alpha", "be an option of mean-se", "mean-se has no options", 0.1),
+    *cases(
+        *(simulation, "contamination", "not be sources", "simulated rewards have no sources", "sources"),
+        method="certified",
+    ),
     *cases(simulation, "bandit", "be a Bandit", "such as Bandit([Gaussian(1.0), Gaussian(0.0)])", None, [1.0, 0.0]),
 ]
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 
@@ -57,6 +58,121 @@ def test_identify_says_so_with_exit_code_3_when_undecided() -> None:
     done = bestarm("identify", "-", "--epsilon", "0.1", "--bounds", "0,1", stdin="arm,reward\nA,0.1\nB,0.9\n")
     assert done.returncode == 3
     assert done.stdout.startswith("undecided among 'A', 'B' so far")
+    assert "certified was stopped from outside after 2 rewards; more may decide it" in done.stdout
+    assert "\nlimit      budget\n" in done.stdout
+
+
+def rewards_of(means: dict[str, float], rounds: int, seed: int = 1) -> str:
+    """A file of normal rewards with sigma = 1, round by round; in every second round an arm has a new source."""
+    rng = np.random.default_rng(seed)
+    lines = ["arm,reward,source"]
+    for number in range(rounds):
+        lines += [f"{arm},{rng.normal(mean)},{arm}{number // 2}" for arm, mean in means.items()]
+    return "\n".join(lines) + "\n"
+
+
+def test_identify_prints_all_that_the_rewards_prove() -> None:
+    from bestarm import Identifier
+
+    text = rewards_of({"A": 2.0, "B": 0.0, "C": 0.5}, 200)
+    question = ("identify", "-", "--epsilon", "0.05", "--sigma", "1", "--contamination", "share-of-arm")
+    done = bestarm(*question, stdin=text)
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(text)))
+    finder = Identifier(["A", "B", "C"], delta=0.05, epsilon=0.05, sigma=1.0, contamination="share-of-arm")
+    finder.tell_many([row["arm"] for row in rows], [float(row["reward"]) for row in rows])
+    result = finder.result
+    lines = done.stdout.splitlines()
+    assert lines[0] == str(result)
+    assert lines[2].split() == ["label", "pulls", "estimate", "lower", "upper", "active", "lead"]
+    assert [line.split()[-1] for line in lines[4:7]] == ["-", *(f"{result.leads[arm]:.4g}" for arm in ("B", "C"))]
+    facts = {line.split()[0]: line for line in lines[8:12]}
+    assert list(facts) == ["p-value", "lead", "tolerance", "overturn"]
+    assert facts["p-value"].startswith(f"p-value    {result.evidence:.3g}, valid at any time")
+    assert facts["tolerance"].endswith(f"at each epsilon of a grid up to {result.tolerance:.3g}")
+    assert facts["overturn"].startswith(f"overturn   and if up to {result.overturn} of them on each arm")
+    assert lines[13] == "All 600 rewards at other epsilons:"
+    assert lines[14].split() == ["epsilon", "status", "left", "limit", "alarms"]
+    weighed = finder.sensitivity()
+    assert [line.split()[:2] for line in lines[16:]] == [[f"{row.epsilon:g}", row.status] for row in weighed]
+
+    found = json.loads(bestarm(*question, "--format", "json", stdin=text).stdout)
+    assert found == json.loads(result.to_json()) | {
+        "sensitivity": [{**vars(row), "candidates": list(row.candidates), "alarms": []} for row in weighed]
+    }
+
+
+def test_identify_weighs_sources_in_place_of_rewards() -> None:
+    """Each source speaks twice of its arm, and counts once: at the same rewards it takes twice as many."""
+    text = rewards_of({"A": 2.0, "B": 0.0}, 200)
+    question = ("identify", "-", "--epsilon", "0.05", "--sigma", "1", "--format", "json")
+    by_share = json.loads(bestarm(*question, "--contamination", "share-of-all", stdin=text).stdout)
+    by_source = json.loads(bestarm(*question, "--contamination", "sources", stdin=text).stdout)
+    assert by_source["best"] == by_share["best"] == "A"
+    assert by_source["pulls"] > 1.5 * by_share["pulls"]
+    assert by_source["sensitivity"] == []
+    assert by_share["sensitivity"]
+
+
+def test_identify_compares_the_items_of_a_test_set_pair_by_pair() -> None:
+    """Items differ far more than prompts do, which only pairs can see."""
+    rng = np.random.default_rng(1)
+    easy = rng.integers(0, 2, 300)
+    lines = [f"A,{0.1 + 0.8 * x},item{i}\nB,{0.8 * x},item{i}\n" for i, x in enumerate(easy)]
+    question = ("identify", "-", "--epsilon", "0", "--bounds", "0,1", "--contamination", "sources", "--format", "json")
+    text = "arm,reward,source\n" + "".join(lines)
+    assert json.loads(bestarm(*question, "--paired", stdin=text).stdout)["best"] == "A"
+    assert bestarm(*question, stdin=text).returncode == 3
+
+
+def test_identify_claims_nothing_if_later_rewards_contradict_sigma() -> None:
+    """1 to 5 stars told a sigma of 0.3: the decision is made before there are enough of them to see it."""
+    rng = np.random.default_rng(1)
+    stars = [
+        (arm, np.clip(np.round(mean + 1.3 * rng.normal()), 1, 5))
+        for _ in range(300)
+        for arm, mean in (("A", 4), ("B", 3))
+    ]
+    text = "arm,reward\n" + "".join(f"{arm},{value}\n" for arm, value in stars)
+    done = bestarm("identify", "-", "--epsilon", "0.02", "--sigma", "0.3", stdin=text)
+    assert done.stdout.count("Alarm: no mean fits the 300 rewards of") == 2
+    assert "wrong with probability" not in done.stdout
+    assert "p-value" not in done.stdout
+    assert "no mean fits 2 of the arms" in done.stdout
+
+
+def test_identify_takes_a_resolution_and_what_is_good_enough() -> None:
+    text = rewards_of({"A": 0.02, "B": 0.0}, 2000)
+    question = ("identify", "-", "--epsilon", "0.01", "--sigma", "1")
+    coarse = bestarm(*question, "--resolution", "0.5", stdin=text)
+    assert coarse.returncode == 3
+    assert coarse.stdout.startswith("no winner is named among 'A', 'B': certified stopped after ")
+    assert "at its resolution of 0.5" in coarse.stdout
+    assert "\nlimit      resolution\n" in coarse.stdout
+    fine = bestarm(*question, "--good-enough", "0.9", stdin=text)
+    assert fine.returncode == 0
+    assert " is within 0.9 of the highest mean of 2 arms" in fine.stdout
+
+
+def test_help_says_what_epsilon_means_in_the_words_of_the_verdict() -> None:
+    from bestarm.cli.options import CONTAMINATIONS, explained
+    from bestarm.methods import certified
+
+    assert CONTAMINATIONS == certified.CONTAMINATIONS
+    for command in ("identify", "simulate", "plan", "attack"):
+        shown = " ".join(bestarm(command, "--help").stdout.split())
+        kinds = [kind for kind in CONTAMINATIONS if command == "identify" or kind != "sources"]
+        assert " ".join(explained(*kinds).split()) in shown
+        assert "sources:" not in shown or command == "identify"
+
+
+def test_simulate_keeps_to_the_share_that_the_method_is_told() -> None:
+    words = ("simulate", "--means", "3,0", "--point=-9,12", "--trials", "20", "--delta", "0.01", "--format", "json")
+    (by_coin,) = json.loads(bestarm(*words, "--epsilon", "0.3").stdout)
+    (by_share,) = json.loads(bestarm(*words, "--epsilon", "0.3", "--contamination", "share-of-arm").stdout)
+    assert by_coin["trials"] == by_share["trials"] == 20
+    assert by_coin["mean_pulls"] != by_share["mean_pulls"]
+    assert by_coin["wrong"] == by_share["wrong"] == 0
 
 
 @pytest.mark.parametrize(
@@ -68,6 +184,21 @@ def test_identify_says_so_with_exit_code_3_when_undecided() -> None:
         (("plan", "--means", "1,0", "--epsilon", "0.1"), "sigma must be given, or bounds"),
         (("identify", "nowhere.csv", "--epsilon", "0.1"), "rewards must be a file that can be read"),
         (("identify", "-", "--epsilon", "0.1", "--sigma", "1"), "rewards must have columns arm and reward"),
+        (
+            ("identify", "-", "--epsilon", "0.1", "--sigma", "1", "--contamination", "sources"),
+            "rewards must have columns arm, reward and source",
+        ),
+        (("simulate", "--means", "1,0", "--contamination", "sources"), "contamination must not be sources"),
+        (
+            ("simulate", "--means", "1,0", "--contamination", "magic"),
+            "contamination must be one of prescient, malicious",
+        ),
+        (("simulate", "--means", "1,0", "--resolution", "0"), "resolution must be a finite number > 0"),
+        (
+            ("simulate", "--means", "1,0", "--method", "g-cbai", "--good-enough", "1"),
+            "good_enough must be an option of g-cbai",
+        ),
+        (("attack", "--contamination", "sources"), "contamination must be one of prescient, malicious"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(words: tuple[str, ...], message: str) -> None:

@@ -8,14 +8,17 @@ import io
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from bestarm import InputError, theory
+from bestarm import InputError, paper_adversary, theory
+from bestarm.bandits.adversaries import Adversary, Point, Uniform
 from bestarm.cli.plan import plan as command
 from bestarm.methods import METHODS
-from bestarm.planning import Plan, plan
+from bestarm.planning import Plan, _bandits, plan
+from bestarm.problem import pose
 
 PAPER = [2.5, 2.3, 2.0, 0.6]
 WIDE = [2.5, 1.5, 1.0, 0.6]
@@ -118,6 +121,7 @@ def test_forecasts_have_a_row_for_each_adversary_method_and_exploration(paper: P
         assert row["q05"] <= row["q50"] <= row["q95"]
         assert row["no_winner"] == row["capped"] == 0.0
         assert row["wrong"] <= 0.05 if row["adversary"] == "benign" else row["wrong"] >= 0.95
+        assert row["bound"] is row["bound_family"] is None  # it binds whoever is right against all adversaries
     assert paper.forecasts[0]["q05"] == 9588  # K ceil(T)
     assert "in the forecast with the worst-like adversary: g-cbai, mean-se." in " ".join(paper.advice)
 
@@ -171,8 +175,79 @@ def test_the_advice_names_a_method_and_warns_of_the_papers() -> None:
     advice = " ".join(quick().advice)
     assert "do not survive a one-sided adversary" in advice
     assert "'No winner' (status indistinguishable) is an answer" in advice
-    assert "Use " + ("certified" if "certified" in METHODS else "median-se") in advice
+    assert "Use certified for a promise against every adversary" in advice
+    assert "Whether it would name a winner at these gaps was not forecast." in advice
     assert "one-sided" not in " ".join(quick(epsilon=0.0).advice)
+
+
+def certified(means: Any, **changes: Any) -> Plan:
+    scale = {} if "bounds" in changes else {"sigma": 1.0}
+    return plan(means, **{"epsilon": 0.1, "delta": 0.05, "methods": ["certified"], "trials": 20, **scale, **changes})
+
+
+def test_certified_is_recommended_where_its_own_forecasts_name_a_winner() -> None:
+    wide = certified(WIDE)
+    assert [row["no_winner"] + row["capped"] for row in wide.forecasts] == [0.0, 0.0]
+    assert any(line.startswith("Use certified: it errs with probability at most delta if each") for line in wide.advice)
+    assert not any("names no winner" in line for line in wide.advice)
+
+
+def test_certified_is_not_recommended_where_its_own_forecasts_name_no_winner() -> None:
+    hidden = certified(PAPER)
+    assert [row["no_winner"] for row in hidden.forecasts] == [1.0, 1.0]
+    assert not any("Use certified" in line for line in hidden.advice)
+    text = " ".join(hidden.advice)
+    assert "certified names no winner in most trials of its forecasts: none in 100% with the benign adversary" in text
+    assert text.count("its bound is inf") == 2
+    short = certified([0.5, 0.0], epsilon=0.0, max_pulls=20)
+    assert short.forecasts[0]["capped"] > 0.5
+    assert not any("Use certified" in line for line in short.advice)
+
+
+def test_no_sentence_says_that_more_rewards_would_not_help_but_for_contamination() -> None:
+    for made in (quick(), certified(PAPER)):
+        last = made.advice[-1]
+        assert "limit contamination, it could hide the lead that is left, and more rewards like these would not" in last
+        assert "limit resolution, a clean lead of that size would have been found as a rule" in last
+        assert sum(line.count("would not help") for line in made.advice) == 1
+
+
+def test_the_information_bound_stands_beside_the_forecasts_of_certified() -> None:
+    benign, worst = certified(WIDE).forecasts
+    fakes = Point([1.0, 3.0, 2.5, 2.1])
+    setting: dict[str, Any] = {"epsilon": 0.1, "delta": 0.05, "sigma": 1.0}
+    whole = theory.contaminated_bound(WIDE, **setting, family="sub-gaussian", adversary=fakes)
+    assert (worst["bound"], worst["bound_family"]) == (pytest.approx(whole), "sub-gaussian")
+    centres = paper_adversary(WIDE, 0.1, 0).pieces[0].a
+    two = theory.contaminated_bound(WIDE[:2], **setting, family="sub-gaussian", adversary=Uniform(centres[:2]))
+    four = theory.contaminated_bound(WIDE, **setting, family="gaussian", adversary=Uniform(centres))
+    assert benign["bound"] == pytest.approx(max(two, four))
+    assert benign["bound_family"] == ("sub-gaussian" if two >= four else "gaussian")
+    for row in (benign, worst):
+        assert row["bound"] < row["mean_pulls"]
+
+
+def test_the_bound_of_clean_and_of_bounded_rewards() -> None:
+    (clean,) = certified(WIDE, epsilon=0.0).forecasts
+    assert clean["bound"] == pytest.approx(theory.lower_bound(WIDE, 0.05, kind="characteristic"), rel=1e-3)
+    benign, worst = certified([0.9, 0.2], bounds=(0, 1)).forecasts
+    assert benign["bound"] is None  # fakes all over the range
+    known = theory.contaminated_bound([0.9, 0.2], bounds=(0, 1), epsilon=0.1, delta=0.05, adversary=[0, 1])
+    assert (worst["bound"], worst["bound_family"]) == (pytest.approx(known), "bounded")
+
+
+@pytest.mark.parametrize("contamination", ["malicious", "share-of-arm", "share-of-all"])
+def test_forecasts_keep_to_the_contamination(contamination: str) -> None:
+    values, problem = np.array([3.0, 0.0, -1.0]), pose(3, delta=0.05, epsilon=0.05, sigma=1.0)
+    for _, bandit in _bandits(values, 0, problem, contamination, 0):
+        assert isinstance(bandit.adversary, Adversary)
+        assert contamination in bandit.adversary.contaminations
+    made = certified([3.0, 0.0, -1.0], epsilon=0.05, contamination=contamination)
+    assert made.advice[0].startswith("Not ruled out: no coin that sees nothing hides for ever that arm 0 is best.")
+    assert made.advice[1].startswith(f"Contamination {contamination} may hide more")
+    assert [row["wrong"] for row in made.forecasts] == [0.0, 0.0]
+    assert made.forecasts[1]["bound"] is None  # known for coins that see nothing
+    assert list(made.forecasts) != list(certified([3.0, 0.0, -1.0], epsilon=0.05).forecasts)
 
 
 def test_a_plan_is_frozen_and_prints_a_report(paper: Plan) -> None:
@@ -209,6 +284,8 @@ def test_json_is_strict_and_complete(paper: Plan) -> None:
         ({"bounds": (0, 1)}, r"means must lie in the bounds \(0.0, 1.0\)"),
         ({"family": "bounded"}, "family must be one of gaussian, sub-gaussian with sigma, got 'bounded'"),
         ({"bounds": (0, 3), "family": "gaussian"}, "family must be one of bounded with bounds, got 'gaussian'"),
+        ({"contamination": "sources"}, "contamination must be one of prescient, malicious, share-of-arm, share-of-all"),
+        ({"contamination": None}, "contamination must be one of prescient, malicious, share-of-arm, share-of-all"),
         ({"methods": ["magic"]}, "method must be one of .*, got 'magic'"),
         ({"methods": "g-cbai"}, "methods must be a list of names, got 'g-cbai'"),
         ({"methods": 3}, "methods must be a list of names, got 3"),
@@ -234,9 +311,10 @@ def test_the_command_reports_and_exits_with_3_where_no_winner_can_be_named() -> 
     assert done.exit_code == 3
     lines = done.stdout.splitlines()
     assert lines[0] == "4 arms with means 2.5, 2.3, 2, 0.6; sigma = 1, epsilon = 0.1, delta = 0.05"
-    assert lines[8].split()[:5] == ["adversary", "method", "exploration", "trials", "mean_pulls"]
-    assert lines[10].split()[:4] == ["benign", "mean-se", "none", "20"]
-    assert lines[13].startswith("- Not identifiable")
+    assert lines[1].startswith("contamination   prescient: each reward is replaced with probability at most epsilon")
+    assert lines[9].split()[:5] == ["adversary", "method", "exploration", "trials", "mean_pulls"]
+    assert lines[11].split()[:4] == ["benign", "mean-se", "none", "20"]
+    assert lines[14].startswith("- Not identifiable")
 
 
 def test_the_command_exits_with_0_where_it_is_identifiable_and_writes_json() -> None:
@@ -244,6 +322,7 @@ def test_the_command_exits_with_0_where_it_is_identifiable_and_writes_json() -> 
     assert done.exit_code == 0
     found = json.loads(done.stdout, parse_constant=refuse_constant)
     assert found["identifiable"] is True
+    assert found["contamination"] == "prescient"
     assert len(found["forecasts"]) == 2
 
 

@@ -182,14 +182,18 @@ class Identifier:
     def _check_source(self, source: Hashable | None) -> None:
         if self._sources is None:
             raise InputError(
-                "source", "come with contamination='sources'", source, "leave it out, or say that sources may be dishonest"
+                "source",
+                "come with contamination='sources'",
+                source,
+                "leave it out, or say that sources may be dishonest",
             )
         if source is None or source != source or not isinstance(source, Hashable):
             raise InputError("source", "be given, as a label that can be looked up", source, "such as a voter's id")
 
     def _tell_source(self, index: int, value: float, source: Hashable | None) -> None:
         self._check_source(source)
-        assert self._sources is not None and self._log is not None
+        assert self._sources is not None
+        assert self._log is not None
         counts = self._sources.tell(index, value, source)
         self._log.append(index, value)
         self._place[0], self._reward[0] = index, value
@@ -254,7 +258,10 @@ class Identifier:
             )
         if self._sources is not None:
             raise InputError(
-                "contamination", "not be sources", "sources", "ask again with another epsilon: sources are few, and counted"
+                "contamination",
+                "not be sources",
+                "sources",
+                "ask again with another epsilon: sources are few, and counted",
             )
         return sensitivity(self._problem, self._options, self._log, epsilons)
 

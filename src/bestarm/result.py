@@ -127,8 +127,8 @@ class Result:
         else:
             size = self.options.get("resolution")
             sentence += (
-                f"at its resolution{'' if size is None else f' of {size:g}'}: a clean lead of that size would have been "
-                "found as a rule; more rewards with a finer resolution may find a smaller one"
+                f"at its resolution{'' if size is None else f' of {size:g}'}: a clean lead of that size would have "
+                "been found as a rule; more rewards with a finer resolution may find a smaller one"
             )
         return f"{sentence}; ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
 

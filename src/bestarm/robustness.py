@@ -1,4 +1,4 @@
-"""What else the rewards of a certified verdict say: leads, evidence, alarms, and how much more contamination it survives.
+"""What else the rewards of a certified verdict say: leads, evidence, alarms, how much more contamination it survives.
 
 The rewards told are kept in a log and folded again, at another epsilon or with a number of replaced rewards. Section
 numbers are those of docs/explanation/certified.md.
@@ -93,15 +93,17 @@ def replay(rule: Rule, tapes: Sequence[NDArray[np.float64]]) -> State:
     state = new_state(len(tapes), rule)
     lengths = np.array([tape.size for tape in tapes])
     done = 0
-    for end in np.unique(lengths):
+    if not lengths.any():
+        return state
+    for end in map(int, np.unique(lengths)):
         present = np.flatnonzero(lengths > done)
         indices = np.tile(present, end - done)
-        values = np.stack([tapes[index][done:end] for index in present], axis=1).ravel()
+        values = np.stack([tapes[int(index)][done:end] for index in present], axis=1).ravel()
         state = tell_all(state, rule, indices, values)
         done = end
         for index in np.flatnonzero(lengths == end):
             if (lengths > end).any():
-                withdraw(state, rule, index, False)
+                withdraw(state, rule, int(index), False)
     return state
 
 
@@ -130,7 +132,8 @@ def tolerance(problem: Problem, options: Mapping[str, Any], log: Log, best: int)
         rule = _at(problem, options, epsilon)
         state = replay(rule, tapes)
         found = candidates(state)
-        return bool((found.size == 1 and found[0] == best) or (epsilon < problem.epsilon and _ringing(state, rule).any()))
+        contradicted = epsilon < problem.epsilon and bool(_ringing(state, rule).any())
+        return contradicted or bool(found.size == 1 and found[0] == best)
 
     if not all(holds(epsilon) for epsilon in GRID if epsilon < problem.epsilon):
         return None
@@ -153,8 +156,8 @@ def overturn(problem: Problem, options: Mapping[str, Any], log: Log, best: int) 
 
     def holds(count: int) -> bool:
         rate = min(max(count / most, 1e-3), 0.49)
-        state = replay(certified_rule(replace(problem, epsilon=rate), options, surely=float(count), endless=True), tapes)
-        found = candidates(state)
+        rule = certified_rule(replace(problem, epsilon=rate), options, surely=float(count), endless=True)
+        found = candidates(replay(rule, tapes))
         return bool(found.size == 1 and found[0] == best)
 
     low, high = 0, 1
@@ -169,9 +172,7 @@ def overturn(problem: Problem, options: Mapping[str, Any], log: Log, best: int) 
     return low
 
 
-def standing(
-    problem: Problem, options: Mapping[str, Any], log: Log, arm: int, dropped: NDArray[np.bool_]
-) -> Standing:
+def standing(problem: Problem, options: Mapping[str, Any], log: Log, arm: int, dropped: NDArray[np.bool_]) -> Standing:
     """Return the leads of an arm over all others, as lower bounds, and the p-value of its being the best."""
     rule = certified_rule(problem, options)
     rule["kept"] = ALL

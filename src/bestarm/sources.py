@@ -31,7 +31,7 @@ class Sources:
     def __init__(self, problem: Problem, options: Mapping[str, Any]) -> None:
         if options["paired"] and problem.bounds is None:
             raise InputError(
-                "paired", "come with bounds", True, "a bet on a difference needs rewards that have a lowest and a highest"
+                "paired", "come with bounds", True, "bets on a difference need a lowest and a highest reward"
             )
         self._problem = problem
         self._paired = bool(options["paired"])

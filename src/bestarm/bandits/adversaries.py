@@ -284,8 +284,8 @@ def Extreme(sides: ArrayLike) -> Adversary:  # noqa: N802
 def WhiteBox(sides: ArrayLike, otherwise: ArrayLike) -> Adversary:  # noqa: N802
     """A contaminated reward is what hurts the certified method most, by its state: a simulation's adversary.
 
-    Side -1 for the best arm, whose evidence is to be hurt, and 1 for all others. Against other methods, and before there
-    is any evidence, it plays the values `otherwise`.
+    Side -1 for the best arm, whose evidence is to be hurt, and 1 for all others. Against other methods, and before
+    there is any evidence, it plays the values `otherwise`.
 
     >>> WhiteBox([-1, 1], [1.0, 2.5]).power
     'prescient'

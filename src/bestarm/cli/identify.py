@@ -134,7 +134,7 @@ def _facts(result: Result) -> Iterator[str]:
             f"probability {1.0 - result.delta:g} if it is the best"
         )
     if result.tolerance is not None:
-        yield f"tolerance  {who} is singled out by the same rewards at each epsilon of a grid up to {result.tolerance:.3g}"
+        yield f"tolerance  the same rewards single out {who} at each epsilon of a grid up to {result.tolerance:.3g}"
     if result.overturn:
         where = "in all" if result.options["contamination"] == "share-of-all" else "on each arm"
         yield f"overturn   and if up to {result.overturn:,} of them {where} were replaced, whichever they are"

@@ -22,7 +22,7 @@ def simulate(
         str, typer.Option(help="certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap.")
     ] = "certified",
     epsilon: Annotated[
-        float, typer.Option(help="Rate of contamination, by a coin, in [0, 0.5); certified: see --contamination.")
+        float, typer.Option(help="How much is replaced, in [0, 0.5): by a coin, or as a share, see --contamination.")
     ] = 0.1,
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.1,
     sigma: Annotated[float, typer.Option(help="Standard deviation of a clean reward.")] = 1.0,
@@ -61,6 +61,8 @@ def simulate(
 
     levels = numbers("means", means)
     adversary = adversaries.Point(numbers("point", point)) if point else paper_adversary(levels, epsilon, seed)
+    if contamination in ("share-of-arm", "share-of-all"):
+        adversary = adversaries.Quota(adversary, "random")
     bandit = Bandit([Gaussian(mean, sigma) for mean in levels], epsilon, adversary)
     options: dict[str, Any] = given(
         threshold=threshold,

@@ -1,12 +1,14 @@
 """The certified method: rounds over the surviving arms, each dropped when some pair proves it worse (section 4).
 
 Arm a is dropped when W(b, a) >= (K - 1) / delta for an arm b. Of the many b, those that matter are the *champions*: the
-surviving arms with the highest locations. Pairs are looked at after the rounds that `look_from` names, on the rewards of
-the rounds that all survivors have completed; what an arm is ahead of them waits. Which looks are skipped because a pair
+surviving arms with the highest locations. Pairs are looked at after the rounds that `look_from` names, on the rewards
+of the rounds that all survivors have completed; what an arm is ahead of them waits. Which looks are skipped because a pair
 cannot change before (`quiet_rounds`), and where a pair is looked at first (`duels`), changes no decision.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +18,15 @@ from bestarm.kernels import clean, lattice
 from bestarm.kernels.bounded import Tallies
 from bestarm.kernels.clean import Sums
 from bestarm.kernels.compile import inlined_kernel, kernel
-from bestarm.kernels.evidence import CLEAN, Desk, quiet_rounds, replaced
+from bestarm.kernels.evidence import CELLS, CLEAN, HALF, SUBCELLS, Desk, quiet_rounds, replaced
 from bestarm.kernels.lattice import Lattice
 from bestarm.kernels.limits import is_beyond_bounds, is_beyond_lattice
 from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.state import CHAMPIONS
 
 Arms = NDArray[np.void]
-Duels = NDArray[np.float64]  # for each champion and arm: where to look first, and from which round on
-Survivors = NDArray[np.int64]
+Duels = Any  # for each champion and arm: where to look first, and from which round on
+Survivors = Any  # the arms that have not been dropped, in order, at the beginning; both None for another family
 
 IDENTIFIED = 1
 INDISTINGUISHABLE = 2
@@ -39,7 +41,7 @@ NOWHERE = -1e300  # where to look first, before anybody has
 
 @inlined_kernel
 def look_from(rule: Record, n: int) -> int:
-    """Return the first round from n on with a look: every one up to 8, every second up to 128, every fourth up to 256, ...
+    """Return the first round from n on with a look: each up to 8, every second up to 128, every fourth up to 256, ...
 
     So looks are at most 1/32 apart from round 64 on. Evidence of clean rewards is cheap: every round up to 64 there.
     """
@@ -117,8 +119,8 @@ def _keep_cells(
             if other == index:
                 down_low, down_high = min(down_low, cell), max(down_high, cell)
     row = rows[index]
-    shift = lattice.HALF - row.base
-    for slot in range(lattice.CELLS):
+    shift = HALF - row.base
+    for slot in range(CELLS):
         cell = slot - shift
         if up_low - 3 <= cell <= up_high + 3:
             lattice.fold(row, rule, pool, control.room, index, desk, lattice.UP, slot, slot, n)
@@ -129,7 +131,7 @@ def _keep_cells(
             if cell >= down_low:
                 lattice.fold(row, rule, pool, control.room, index, desk, lattice.FLAT_DOWN, slot, slot, n)
     for side in range(lattice.SIDES):
-        for slot in range(lattice.CELLS):
+        for slot in range(CELLS):
             if row.through[side, slot] < n:
                 row.through[side, slot] = lattice.LOST
 
@@ -416,7 +418,7 @@ def _is_within(
     b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
     within = False
     if lattice_rows is not None:
-        shift = int(rule.good_enough / rule.spacing * lattice.SUBCELLS)
+        shift = int(rule.good_enough / rule.spacing * SUBCELLS)
         one, two = lattice_rows[b], lattice_rows[a]
         point = lattice.subcell_at(rule, 0.5 * (one.location + two.location - rule.good_enough))
         within, _ = lattice.is_proved(
@@ -424,9 +426,7 @@ def _is_within(
         )
     if tallies is not None:
         point = 0.5 * (tallies[b].total + tallies[a].total) / n
-        within, _ = bounds.is_proved(
-            tallies[b], tallies[a], rule, desk, point, -rule.good_enough, own, shared, enough
-        )
+        within, _ = bounds.is_proved(tallies[b], tallies[a], rule, desk, point, -rule.good_enough, own, shared, enough)
     if sums is not None:
         within = clean.log_evidence(sums, rule, b, a, -rule.good_enough, n, enough) >= enough
     return within
@@ -580,9 +580,7 @@ def _look(
             if slot > 0:  # the second champion is there in case that the first is none: every fourth look will do
                 due = max(due, (n + 3) & ~3)
             if due <= n:
-                if _is_worse(
-                    arms, control, rule, pool, desk, duels, lattice_rows, tallies, sums, slot, a, own, shared
-                ):
+                if _is_worse(arms, control, rule, pool, desk, duels, lattice_rows, tallies, sums, slot, a, own, shared):
                     arms[a].active = 0
                     arms[a].dropped = n
                     break

@@ -6,13 +6,14 @@ bet after n rewards is the sum of log h less a price. Rewards enter through such
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 
 from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.samples import Record
 
-Desk = NDArray[np.float64]
+Desk = Any  # an array of numbers to work on; None in the state of another family
 
 # Kinds of evidence: which kernel file holds the bets.
 CLEAN = 0  # clean.py: sub-Gaussian rewards, epsilon = 0
@@ -174,9 +175,7 @@ def _log_pair_together(rule: Record, desk: Desk, up: int, down: int, count: floa
         total += rule.same * weight * np.exp(desk[up + bet] + desk[down + bet] - cost)
         for other in range(rule.bets):
             cost = top + count * max(rule.odds[bet], rule.odds[other])
-            total += (
-                rule.product * weight * rule.weight[other] * np.exp(desk[up + bet] + desk[down + other] - cost)
-            )
+            total += rule.product * weight * rule.weight[other] * np.exp(desk[up + bet] + desk[down + other] - cost)
     return top + np.log(total)
 
 
@@ -206,8 +205,8 @@ def _below_after(
 def quiet_rounds(rule: Record, desk: Desk, up: int, down: int, growth: int, count: float, enough: float) -> int:
     """Return for how many rounds W at the same m stays below `enough`, whatever the rewards are (a power of two, or 0).
 
-    An exact shortcut: the pair need not be looked at before. What the bets of the two arms can gain in a round stands on
-    the desk from `growth` on. `count` is of both arms together; what each arm pays by itself is in its log evidence.
+    An exact shortcut: the pair need not be looked at before. What the bets of both arms can gain in a round stands on the
+    desk from `growth` on. `count` is of both arms together; what each arm pays by itself is in its log evidence.
     """
     rounds = 0
     more = 1

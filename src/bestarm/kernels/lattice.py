@@ -5,8 +5,8 @@ In units of sigma, y = x - c_j for the cell c_j = j w, and
     h(y) = min(C, constant + slope y + size exp(rate y))
 
 where the exponential is either a guard (rate < 0: a reward far out on the wrong side is more likely replaced than
-clean) or the bet itself (rate > 0, slope 0). *Down* is *up* for mirrored rewards and cells. The bets of cell j serve the
-means m with |m - c_j| <= w/2, in sub-cells of w/64.
+clean) or the bet itself (rate > 0, slope 0). *Down* is *up* for mirrored rewards and cells. The bets of cell j serve
+the means m with |m - c_j| <= w/2, in sub-cells of w/64.
 
 A cell is summed when it is asked for (`fold`): from the rewards that the arm keeps, starting where it last stopped.
 *Flat* bets h(max(y, y*)), y* being where h is least, hold for all means on the far side of their cell.
@@ -59,7 +59,9 @@ Lattice = NDArray[np.void]
 
 
 @fast_kernel
-def _product(desk: Desk, number: int, exponentials: int, most: float, constant: float, slope: float, size: float) -> float:
+def _product(
+    desk: Desk, number: int, exponentials: int, most: float, constant: float, slope: float, size: float
+) -> float:
     """Return the product of h over a block of rewards."""
     product = 1.0
     for place in range(number):
@@ -103,7 +105,7 @@ def _moments(
 @kernel
 def _fold_block(row: Record, rule: Record, desk: Desk, side: int, slot: int, number: int) -> None:
     """Add the logarithms of h over the block of rewards on the desk to the sums of a cell."""
-    cell = slot if side == UP or side == FLAT_UP else CELLS - slot  # mirrored: the middle cell is HALF either way
+    cell = slot if side in (UP, FLAT_UP) else CELLS - slot  # mirrored: the middle cell is HALF either way
     first = 0
     for group in range(GROUPS):
         exponentials = _EXPONENTIALS + BLOCK * group
@@ -183,7 +185,7 @@ def fold(
         if row.through[side, slot] < min(row.start, n):  # LOST too
             return False
         begin = min(begin, row.through[side, slot])
-    sign = 1.0 if side == UP or side == FLAT_UP else -1.0
+    sign = 1.0 if side in (UP, FLAT_UP) else -1.0
     while begin < n:
         number = block_from(room, begin, n)
         for slot in range(first, last + 1):

@@ -1,8 +1,8 @@
-"""Whether contamination hides what is left of a lead: can any bet on the pair still grow (section 10 of certified.md)?
+"""Whether contamination hides what is left of a lead: whether any bet can still grow (section 10 of certified.md).
 
 A bet grows in the long run only if the mean of h is above its price. Where for both arms, at some mean m, no bet's mean
-of h is, give or take a radius, more rewards of the same kind would not help. The radius is asymptotic, so that this is a
-finding and no part of the promise.
+of h is, give or take a radius, more rewards of the same kind would not help. The radius is asymptotic, so that this is
+a finding and no part of the promise.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from bestarm.kernels import bounded as bounds
 from bestarm.kernels import lattice
 from bestarm.kernels.compile import kernel
-from bestarm.kernels.evidence import BETS, Desk
+from bestarm.kernels.evidence import BETS, CELLS, HALF, SUBCELLS, Desk
 from bestarm.kernels.samples import Pool, Record
 
 _POINTS = 8  # means that are tried in a cell of the lattice
@@ -70,8 +70,8 @@ def is_beyond_lattice(
     last = int(np.floor(high / rule.spacing + 0.5)) + _AROUND
     ups, downs = lattice.MOMENTS, lattice.MOMENTS + 2 * BETS
     for cell in range(first, last + 1):
-        up, down = cell - one.base + lattice.HALF, cell - two.base + lattice.HALF
-        if not (0 <= up < lattice.CELLS and 0 <= down < lattice.CELLS):
+        up, down = cell - one.base + HALF, cell - two.base + HALF
+        if not (0 <= up < CELLS and 0 <= down < CELLS):
             return False
         number = lattice.write_moments(one, rule, pool, room, b, desk, lattice.UP, up, n, ups)
         other = lattice.write_moments(two, rule, pool, room, a, desk, lattice.DOWN, down, n, downs)
@@ -80,10 +80,10 @@ def is_beyond_lattice(
         _log_means(desk, ups, rule.bets, number)
         _log_means(desk, downs, rule.bets, other)
         for point in range(_POINTS + 1):
-            part = point * (lattice.SUBCELLS // _POINTS)
+            part = point * (SUBCELLS // _POINTS)
             for bet in range(rule.bets):
                 desk[lattice.UPS + bet] = desk[ups + bet] - rule.price[bet, part]
-                desk[lattice.DOWNS + bet] = desk[downs + bet] - rule.price[bet, lattice.SUBCELLS - part]
+                desk[lattice.DOWNS + bet] = desk[downs + bet] - rule.price[bet, SUBCELLS - part]
             if not _can_grow(rule, desk, lattice.UPS, lattice.DOWNS, own, shared):
                 return True
     return False

@@ -100,9 +100,7 @@ def observe(
         if control.done == 0:
             settle_elimination(arms, control, rule, pool, members, index)
     if survivors is not None:
-        observe_certified(
-            arms, control, rule, pool, desk, survivors, duels, lattice, tallies, sums, index, reward
-        )
+        observe_certified(arms, control, rule, pool, desk, survivors, duels, lattice, tallies, sums, index, reward)
 
 
 @kernel
@@ -189,7 +187,9 @@ def ask(state: State, rule: Rule, number: int, indices: NDArray[np.int64]) -> No
         if control.pending == 0:
             index = choose(arms, control, rule[0], state.members, state.trees, state.survivors)
         else:
-            index = _choose_ahead(arms, control, rule[0], state.samples.pool, state.members, state.trees, state.survivors)
+            index = _choose_ahead(
+                arms, control, rule[0], state.samples.pool, state.members, state.trees, state.survivors
+            )
         indices[place] = index
         arms[index].pending += 1
         control.pending += 1

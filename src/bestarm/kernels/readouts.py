@@ -14,8 +14,8 @@ from bestarm.kernels.bounded import Tallies
 from bestarm.kernels.certified import FIRST_LIMIT, is_beyond, remove
 from bestarm.kernels.clean import Sums
 from bestarm.kernels.compile import entry_kernel, kernel
-from bestarm.kernels.evidence import Desk, log_mixture, log_sum, reaches, replaced
-from bestarm.kernels.lattice import CELLS, HALF, LOST, SUBCELLS, Lattice
+from bestarm.kernels.evidence import CELLS, HALF, SUBCELLS, Desk, log_mixture, log_sum, reaches, replaced
+from bestarm.kernels.lattice import LOST, Lattice
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.state import State

@@ -40,5 +40,6 @@ def new_rule(dtype: np.dtype[np.void] = rule_dtype, **settings: Any) -> Rule:
     rule = np.zeros(1, dtype)
     for name, value in settings.items():
         entry = np.asarray(value)
-        rule[name][(0, *(slice(length) for length in entry.shape))] = entry
+        place: Any = (0, *(slice(length) for length in entry.shape))
+        rule[name][place] = entry
     return rule

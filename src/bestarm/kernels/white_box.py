@@ -13,7 +13,7 @@ from bestarm.kernels import lattice
 from bestarm.kernels.certified import NOWHERE, Duels, Survivors
 from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.draws import WHITE_BOX, Laws, clean, pull
-from bestarm.kernels.evidence import Desk
+from bestarm.kernels.evidence import SUBCELLS, Desk
 from bestarm.kernels.lattice import Lattice
 from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.state import CHAMPIONS
@@ -59,7 +59,7 @@ def _worst_value(
             > desk[lattice.UPS + heaviest] + desk[lattice.DOWNS + heaviest]
         ):
             heaviest = bet
-    middle = (point / lattice.SUBCELLS - 0.5) * rule.spacing
+    middle = (point / SUBCELLS - 0.5) * rule.spacing
     distance = max(rule.lowest[heaviest], FARTHEST)
     return rule.origin + rule.scale * (middle + distance if index == best else middle - distance)
 

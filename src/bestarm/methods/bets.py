@@ -1,7 +1,7 @@
 """The bets of the certified method: which functions h of a reward, with which weights, at which price.
 
-Section numbers are those of docs/explanation/certified.md. Families were chosen for growth against clean, gross, hidden,
-mirrored and cut-off rewards at gaps from 0.1 to 5 sigma and epsilon from 0.02 to 0.2, by their growth rates in closed
+Section numbers are those of docs/explanation/certified.md. Families were chosen for growth against clean, gross,
+hidden, mirrored and cut-off rewards at gaps from 0.1 to 5 sigma and epsilon from 0.02 to 0.2, by their growth rates in closed
 form (no simulation, no particular instance). Anything in this file may change without harm to the promise, as long as
 h, its bound phi, C and l belong together: tests/test_bets.py checks that they do.
 """
@@ -116,7 +116,8 @@ def lattice_tables(contamination: str, epsilon: float) -> dict[str, Any]:
     bets = lattice_family(contamination, epsilon)
     number = len(bets)
     rates = list(dict.fromkeys(bet.rate for bet in bets))
-    assert len(rates) <= GROUPS and [bet.rate for bet in bets] == sorted((b.rate for b in bets), key=rates.index)
+    assert len(rates) <= GROUPS
+    assert [bet.rate for bet in bets] == sorted((bet.rate for bet in bets), key=rates.index)
     cells = SPACING * (np.arange(CELLS + 1) - HALF)
     d = np.linspace(-SPACING / 2.0, SPACING / 2.0, SUBCELLS + 1)
     weights = np.array([bet.weight for bet in bets])
@@ -185,10 +186,10 @@ def bounded_family(epsilon: float) -> tuple[list[BoundedBet], int]:
         for rung, weight in zip(RUNGS, weights, strict=True)
     ]
     core = len(bets)
-    for step in range(6 if epsilon > 0.0 else 12):
-        bets.append(
-            BoundedBet(math.expm1(RUNGS[0] / 2.0 ** (step + 1)), 1.0, SMALL_SHARE / ((step + 1) * (step + 2)))
-        )
+    bets += [
+        BoundedBet(math.expm1(RUNGS[0] / 2.0**step), 1.0, SMALL_SHARE / (step * (step + 1)))
+        for step in range(1, 7 if epsilon > 0.0 else 13)
+    ]
     return bets, core
 
 
