@@ -296,6 +296,8 @@ class Lattice:
         """Sums of log h (row 0) and of the log of the flat bets (row 1) over all rewards, reward by reward."""
         rewards = self.arms[arm].rewards
         done, sums = self.sums.get((arm, cell, up), (0, np.zeros((2, len(self.bets)))))
+        if done == len(rewards):
+            return sums
         x = np.array(rewards[done:])
         y = x - cell * SIZE if up else cell * SIZE - x
         logs = [[np.log(bet.h(y)), np.log(bet.h(np.maximum(y, bet.y_least)))] for bet in self.bets]
@@ -405,7 +407,7 @@ class Lattice:
 
     def hopeless(self, b: int, a: int, look: Look) -> bool:
         cells = [math.floor(look.locations[arm] / SIZE + 1 / 2) for arm in (b, a)]
-        searched = range(min(cells) - 2, max(cells) + 3)
+        searched = range(min(cells) - 1, max(cells) + 2)
         if not all(self.kept_by_both(b, a, cell * PARTS) for cell in searched):
             return False
         own, shared = look.of_arm / look.n, look.of_all / look.n
@@ -453,7 +455,7 @@ def bounded_bets(epsilon: float) -> list[BoundedBet]:
         for c, share in clips.items()
         for i, weight in enumerate(weights)
     ]
-    small = 20 if epsilon == 0 else 6
+    small = 12 if epsilon == 0 else 6
     return bets + [BoundedBet(0.04 / 2**i, 1.0, 0.03 / (i * (i + 1)), True) for i in range(1, small + 1)]
 
 
@@ -541,18 +543,30 @@ class Bounded:
         return self.mixture.slope(up, down, look.of_all, -of_price(m), of_price(1 - m))
 
     def wanting(self, b: int, a: int, look: Look, m: float) -> float:
-        """Where W is found wanting: at 0, at 1, at the start, then where tangents meet and at middles, in turn."""
+        """Where W is found wanting: downhill from the start in steps of 0.001, 0.004, ..., then between tangents."""
 
         def at(m: float) -> tuple[float, float, float]:
             return m, self.log_W(b, m, a, m, look), self.slope(b, a, m, look)
 
-        left, right = at(0.0), at(1.0)
-        for end in (left, right):
-            if end[1] < look.e:
-                return end[0]
-        for step in range(200):
-            if not left[0] < m < right[0]:
-                m = (left[0] + right[0]) / 2
+        left = right = at(m)
+        if left[1] < look.e:
+            return m
+        step = 0.001
+        while (left[2] >= 0 and left[0] > 0) or (right[2] <= 0 and right[0] < 1):
+            down = left[2] >= 0 and left[0] > 0
+            here = at(max(left[0] - step, 0.0) if down else min(right[0] + step, 1.0))
+            if here[1] < look.e:
+                return here[0]
+            if down:
+                left = here
+            else:
+                right = here
+            step *= 4
+        for turn in range(200):
+            (x, low, fall), (y, high, rise) = left, right
+            m = (high - low + fall * x - rise * y) / (fall - rise) if turn % 2 == 0 else (x + y) / 2
+            if not x < m < y:
+                m = (x + y) / 2
             here = at(m)
             if here[1] < look.e:
                 break
@@ -560,8 +574,6 @@ class Bounded:
                 left = here
             else:
                 right = here
-            (x, low, fall), (y, high, rise) = left, right
-            m = (high - low + fall * x - rise * y) / (fall - rise) if step % 2 == 0 else (x + y) / 2
         return m
 
     def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool:
@@ -717,8 +729,15 @@ class Rounds:
         return False
 
 
-def is_look(n: int) -> bool:
+def is_look(n: int, *, clean: bool) -> bool:
+    """Whether pairs are looked at after round n.
+
+    >>> [n for n in range(1, 20) if is_look(n, clean=False)], [n for n in range(60, 140) if is_look(n, clean=True)][:8]
+    ([1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18], [60, 61, 62, 63, 64, 66, 68, 70])
+    """
     step: int = 2 ** max(0, math.floor(math.log2(n)) - 5)
+    if not clean and 8 <= n < 64:
+        step = 2
     return n % step == 0
 
 
@@ -762,7 +781,7 @@ def run_certified(
     else:
         raise ValueError("sigma or bounds must be given")
     if resolution is None and epsilon > 0:
-        resolution = 0.02 * scale
+        resolution = 0.05 * scale
     rounds = Rounds(
         arms,
         engine,
@@ -780,6 +799,6 @@ def run_certified(
                 return CertifiedTrajectory(pulled, "undecided", None, rounds.survivors, len(pulled), None)
             engine.tell(arm, (pull(arm) - origin) / unit)
             pulled.append(arm)
-        if is_look(n) and rounds.look(n, len(pulled)):
+        if is_look(n, clean=isinstance(engine, Clean)) and rounds.look(n, len(pulled)):
             status: Status = "indistinguishable" if rounds.answer is None else "identified"
             return CertifiedTrajectory(pulled, status, rounds.answer, rounds.survivors, len(pulled), rounds.limit)

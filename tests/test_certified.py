@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -149,54 +150,43 @@ def test_it_follows_its_twin_on_bounded_rewards(seed: int, contamination: str) -
     assert compiled_run(case.pull(), case.size, 400, **case.settings) == case.twin(400)
 
 
+def assert_followed(pull: Callable[[], Callable[[int], float]], size: int, cap: int, **settings: Any) -> Any:
+    twin = run_certified(pull(), size, max_pulls=cap, **settings)
+    assert compiled_run(pull(), size, cap, **settings) == twin
+    return twin
+
+
 @pytest.mark.parametrize("scale", ["sigma", "bounds"])
 @pytest.mark.parametrize("contamination", CONTAMINATIONS)
 def test_it_gives_up_where_its_twin_does(contamination: str, scale: str) -> None:
     """Arms so close that contamination may hide which is better: asked at 512 rounds, and at 768."""
     limits = set()
     for seed, attack in enumerate(["none", "gross", "hidden"]):
-        settings: dict[str, Any] = {"delta": 0.1, "epsilon": 0.1, "contamination": contamination}
+        settings: dict[str, Any] = {"delta": 0.1, "epsilon": 0.2, "contamination": contamination}
         if scale == "sigma":
             settings["sigma"] = 1.0
             law, adversary, means = LAWS["gaussian"], ATTACKS[attack], [0.1, 0.0, -0.1]
         else:
             settings["bounds"] = (0.0, 1.0)
-            law, adversary, means = BOUNDED_LAWS["bernoulli"], BOUNDED_ATTACKS[attack], [0.5, 0.47]
-        runs = [
-            run(puller(means, 0.1, law, adversary, seed), len(means))
-            for run in (
-                lambda pull, size, settings=settings: compiled_run(pull, size, 780 * size, **settings),
-                lambda pull, size, settings=settings: run_certified(pull, size, max_pulls=780 * size, **settings),
-            )
-        ]
-        assert runs[0] == runs[1]
-        limits.add(runs[1].limit)
+            law, adversary, means = BOUNDED_LAWS["bernoulli"], BOUNDED_ATTACKS[attack], [0.51, 0.49]
+        pull = partial(puller, means, 0.1, law, adversary, seed)
+        limits.add(assert_followed(pull, len(means), 780 * len(means), **settings).limit)
     assert "contamination" in limits
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 @pytest.mark.parametrize("gap", [5.0, 11.0, 14.0, 40.0])
 def test_arms_too_far_apart_to_share_cells_follow_the_twin(gap: float, epsilon: float) -> None:
-    means = [gap, 0.0, -gap]
-    settings: dict[str, Any] = {"delta": 0.05, "epsilon": epsilon, "sigma": 1.0}
-    ours, twin = (
-        run(puller(means, epsilon, LAWS["gaussian"], ATTACKS["two-sided"], 1))
-        for run in (
-            lambda pull: compiled_run(pull, 3, 300, **settings),
-            lambda pull: run_certified(pull, 3, max_pulls=300, **settings),
-        )
-    )
-    assert ours == twin
-    assert ours.answer == 0
+    pull = partial(puller, [gap, 0.0, -gap], epsilon, LAWS["gaussian"], ATTACKS["two-sided"], 1)
+    assert assert_followed(pull, 3, 300, delta=0.05, epsilon=epsilon, sigma=1.0).answer == 0
 
 
 def test_arms_whose_cells_move_follow_the_twin() -> None:
     """The first rewards of an arm are far from the others: its cells, and where its pairs are looked at, move."""
-    means = [0.6, 0.0]
 
     def pull() -> Callable[[int], float]:
         told = [0, 0]
-        clean = puller(means, 0.0, LAWS["gaussian"], ATTACKS["none"], 3)
+        clean = puller([0.6, 0.0], 0.0, LAWS["gaussian"], ATTACKS["none"], 3)
 
         def drawn(arm: int) -> float:
             told[arm] += 1
@@ -204,30 +194,36 @@ def test_arms_whose_cells_move_follow_the_twin() -> None:
 
         return drawn
 
-    settings: dict[str, Any] = {"delta": 0.1, "epsilon": 0.1, "sigma": 1.0}
-    twin = run_certified(pull(), 2, max_pulls=800, **settings)
-    assert compiled_run(pull(), 2, 800, **settings) == twin
-    assert twin.answer == 0
+    assert assert_followed(pull, 2, 800, delta=0.1, epsilon=0.1, sigma=1.0).answer == 0
+
+
+def conversions(shares: list[float]) -> Callable[[int], float]:
+    """Rewards 0 and 1, as evenly as can be."""
+    told = [0] * len(shares)
+
+    def drawn(arm: int) -> float:
+        told[arm] += 1
+        return float(int(told[arm] * shares[arm]) - int((told[arm] - 1) * shares[arm]))
+
+    return drawn
+
+
+COUNTED_TOGETHER: dict[str, Any] = {"epsilon": 0.05, "bounds": (0.0, 1.0), "contamination": "share-of-all"}
 
 
 def test_a_count_of_all_rewards_that_is_large_follows_the_twin() -> None:
     """Past c = 146 the least odds and the largest are worlds apart: exp(-5.12 c) is zero to a computer."""
-    shares = [0.58, 0.42]
-
-    def pull() -> Callable[[int], float]:
-        told = [0, 0]
-
-        def drawn(arm: int) -> float:
-            told[arm] += 1
-            return float(int(told[arm] * shares[arm]) - int((told[arm] - 1) * shares[arm]))
-
-        return drawn
-
-    settings: dict[str, Any] = {"delta": 0.01, "epsilon": 0.05, "bounds": (0.0, 1.0), "contamination": "share-of-all"}
-    twin = run_certified(pull(), 2, max_pulls=6000, **settings)
+    twin = assert_followed(partial(conversions, [0.58, 0.42]), 2, 6000, delta=0.01, **COUNTED_TOGETHER)
     assert twin.answer == 0
     assert 0.05 * twin.pulls > 146
-    assert compiled_run(pull(), 2, 6000, **settings) == twin
+
+
+@pytest.mark.xfail(strict=True, reason="bounded._log_pair_and_slope_together scales by terms without their costs")
+def test_a_count_of_all_rewards_that_is_huge_hides_no_lead() -> None:
+    finder = ba.Identifier(2, delta=0.1, resolution=0.001, **COUNTED_TOGETHER)
+    pull, arms = conversions([0.5555, 0.4445]), [0, 1] * 80_000
+    finder.tell_many(arms, [pull(arm) for arm in arms])
+    assert finder.done
 
 
 SIMULATED: dict[str, tuple[list[Any], float, Any, dict[str, Any]]] = {
@@ -300,27 +296,30 @@ def assert_same_decision(finder: ba.Identifier, twin: CertifiedTrajectory) -> No
         assert rounds_of(finder) == max(twin.arms.count(arm) for arm in twin.arms)
 
 
-BATCHED = [(seed, bounded) for seed in range(12) for bounded in (False, True)]
+BATCHED = [(seed, bounded) for seed in range(8) for bounded in (False, True)]
+
+
+def twin_of(case: Case) -> tuple[CertifiedTrajectory, list[list[float]], list[int]]:
+    """The twin, all tapes, and how many rewards of each arm to tell: of a decision more than it needs."""
+    tapes = tapes_of(case, 60 * case.size)
+    twin = run_certified(from_tapes(tapes), case.size, max_pulls=40 * case.size, **case.settings)
+    counts = [twin.arms.count(arm) for arm in range(case.size)]
+    return twin, tapes, counts if twin.status == "undecided" else [max(counts) + 9] * case.size
 
 
 @pytest.mark.parametrize(("seed", "bounded"), BATCHED)
 def test_batches_decide_as_the_twin_does(seed: int, bounded: bool) -> None:
     """What is decided depends on completed rounds alone, unless rewards of all arms are counted together."""
     case = Case(100 + seed, CONTAMINATIONS[seed % 3], bounded=bounded)
-    tapes = tapes_of(case, 200)
-    twin = run_certified(from_tapes(tapes), case.size, max_pulls=60 * case.size, **case.settings)
+    twin, tapes, left = twin_of(case)
     finder = ba.Identifier(case.size, method="certified", **case.settings)
     rng = np.random.default_rng(seed)
-    pull, told, left = from_tapes(tapes), [0] * case.size, [60] * case.size
-    if twin.status == "undecided":  # its last round may be cut short: tell what it was told
-        left = [twin.arms.count(arm) for arm in range(case.size)]
-    while not finder.done and any(told[arm] < left[arm] for arm in range(case.size) if arm in twin.candidates):
+    pull = from_tapes(tapes)
+    while not finder.done and any(left[arm] > 0 for arm in twin.candidates):
         batch = finder.ask(int(rng.integers(1, 4 * case.size)))
-        rng.shuffle(batch)
-        for arm in batch:
-            assert isinstance(arm, int)
-            if told[arm] < 199 and (twin.status != "undecided" or told[arm] < left[arm]):
-                told[arm] += 1
+        for arm in rng.permutation(np.array(batch, np.int64)).tolist():
+            if left[arm] > 0:
+                left[arm] -= 1
                 finder.tell(arm, pull(arm))
     assert_same_decision(finder, twin)
 
@@ -328,23 +327,13 @@ def test_batches_decide_as_the_twin_does(seed: int, bounded: bool) -> None:
 @pytest.mark.parametrize(("seed", "bounded"), BATCHED)
 def test_rewards_in_any_order_decide_as_the_twin_does(seed: int, bounded: bool) -> None:
     case = Case(200 + seed, CONTAMINATIONS[seed % 3], bounded=bounded)
-    tapes = tapes_of(case, 60)
-    twin = run_certified(from_tapes(tapes), case.size, max_pulls=60 * case.size, **case.settings)
-    order = np.repeat(np.arange(case.size), 60)
+    twin, tapes, left = twin_of(case)
+    order = np.repeat(np.arange(case.size), left)
     if seed % 2 == 0:  # else one arm after the other
         np.random.default_rng(seed).shuffle(order)
-    if twin.status == "undecided":  # arms that were dropped make room for more rounds of the others: not here
-        counts = [twin.arms.count(arm) for arm in range(case.size)]
-        seen = [0] * case.size
-        kept = []
-        for arm in order:
-            seen[arm] += 1
-            if seen[arm] <= counts[arm]:
-                kept.append(arm)
-        order = np.array(kept)
     finder = ba.Identifier(case.size, method="certified", **case.settings)
     pull = from_tapes(tapes)
-    finder.tell_many(order, [pull(int(arm)) for arm in order])
+    finder.tell_many(order.tolist(), [pull(arm) for arm in order.tolist()])
     assert_same_decision(finder, twin)
 
 
@@ -499,21 +488,6 @@ def test_the_interval_covers_the_mean_at_all_times(family: str) -> None:
         assert rows[0].upper - rows[0].lower < 2.5
 
 
-@pytest.mark.parametrize("contamination", CONTAMINATIONS)
-def test_intervals_grow_with_epsilon(contamination: str) -> None:
-    """Bets are others at another epsilon, so that this holds in the large only."""
-    stream = bandit(WIDE[:2], 0.05, ba.adversaries.Uniform(0.0, 3.0)).stream(4)
-    arms = [0, 1] * 800
-    rewards = [stream.pull(arm) for arm in arms]
-    widths = []
-    for epsilon in (0.05, 0.1, 0.2, 0.4):
-        finder = ba.Identifier(2, delta=0.1, epsilon=epsilon, sigma=1.0, contamination=contamination)
-        finder.tell_many(arms, rewards)
-        row = finder.estimates[0]
-        widths.append(row.upper - row.lower)
-    assert widths == sorted(widths)
-
-
 # --------------------------------------------------------------------------------------------------------- readouts
 
 
@@ -548,17 +522,15 @@ def test_sensitivity_covers_a_grid_and_needs_the_certified_method() -> None:
 
 
 def test_the_alarm_rings_for_planted_misspecification_only() -> None:
-    def alarms(true_rate: float, sigma: float) -> tuple[str, ...]:
+    def alarms(true_rate: float, sigma: float, seed: int) -> tuple[str, ...]:
         law = ba.Gaussian(1.0, sigma)
-        stream = ba.Bandit([law, law], true_rate, ba.adversaries.Point(50.0)).stream(1)
+        stream = ba.Bandit([law, law], true_rate, ba.adversaries.Point(50.0)).stream(seed)
         finder = ba.Identifier(["A", "B"], delta=0.1, epsilon=0.05, sigma=1.0)
-        finder.tell_many(["A"] * 1500, [stream.pull(0) for _ in range(1500)])
+        finder.tell_many(["A", "B"] * 400, [stream.pull(arm) for arm in [0, 1] * 400])
         return finder.result.alarms
 
-    assert alarms(0.05, 1.0) == ()
-    assert alarms(0.0, 1.0) == ()
-    (too_many,) = alarms(0.4, 1.0)
-    assert "rewards of 'A'" in too_many
-    assert "epsilon = 0.05" in too_many
-    (too_noisy,) = alarms(0.0, 8.0)
-    assert "sigma" in too_noisy
+    assert [alarms(rate, 1.0, seed) for rate in (0.0, 0.05) for seed in range(5)] == [()] * 10
+    too_noisy = alarms(0.0, 8.0, 1)
+    assert [sentence.count(name) for sentence, name in zip(too_noisy, ["'A'", "'B'"], strict=True)] == [1, 1]
+    assert "sigma = 1" in too_noisy[0]
+    assert "epsilon = 0.05" in too_noisy[0]

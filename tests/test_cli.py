@@ -63,18 +63,18 @@ def test_identify_says_so_with_exit_code_3_when_undecided() -> None:
 
 
 def rewards_of(means: dict[str, float], rounds: int, seed: int = 1) -> str:
-    """A file of normal rewards with sigma = 1, round by round; in every second round an arm has a new source."""
+    """A file of normal rewards with sigma = 1, round by round; each arm has five sources of its own."""
     rng = np.random.default_rng(seed)
     lines = ["arm,reward,source"]
     for number in range(rounds):
-        lines += [f"{arm},{rng.normal(mean)},{arm}{number // 2}" for arm, mean in means.items()]
+        lines += [f"{arm},{rng.normal(mean)},{arm}{number % 5}" for arm, mean in means.items()]
     return "\n".join(lines) + "\n"
 
 
 def test_identify_prints_all_that_the_rewards_prove() -> None:
     from bestarm import Identifier
 
-    text = rewards_of({"A": 2.0, "B": 0.0, "C": 0.5}, 200)
+    text = rewards_of({"A": 1.2, "B": 0.0, "C": 0.3}, 300)
     question = ("identify", "-", "--epsilon", "0.05", "--sigma", "1", "--contamination", "share-of-arm")
     done = bestarm(*question, stdin=text)
     assert done.returncode == 0, done.stderr
@@ -91,7 +91,7 @@ def test_identify_prints_all_that_the_rewards_prove() -> None:
     assert facts["p-value"].startswith(f"p-value    {result.evidence:.3g}, valid at any time")
     assert facts["tolerance"].endswith(f"at each epsilon of a grid up to {result.tolerance:.3g}")
     assert facts["overturn"].startswith(f"overturn   and if up to {result.overturn} of them on each arm")
-    assert lines[13] == "All 600 rewards at other epsilons:"
+    assert lines[13] == "All 900 rewards at other epsilons:"
     assert lines[14].split() == ["epsilon", "status", "left", "limit", "alarms"]
     weighed = finder.sensitivity()
     assert [line.split()[:2] for line in lines[16:]] == [[f"{row.epsilon:g}", row.status] for row in weighed]
@@ -102,16 +102,17 @@ def test_identify_prints_all_that_the_rewards_prove() -> None:
     }
 
 
-def test_identify_weighs_sources_in_place_of_rewards() -> None:
-    """Each source speaks twice of its arm, and counts once: at the same rewards it takes twice as many."""
-    text = rewards_of({"A": 2.0, "B": 0.0}, 200)
-    question = ("identify", "-", "--epsilon", "0.05", "--sigma", "1", "--format", "json")
-    by_share = json.loads(bestarm(*question, "--contamination", "share-of-all", stdin=text).stdout)
-    by_source = json.loads(bestarm(*question, "--contamination", "sources", stdin=text).stdout)
-    assert by_source["best"] == by_share["best"] == "A"
-    assert by_source["pulls"] > 1.5 * by_share["pulls"]
-    assert by_source["sensitivity"] == []
-    assert by_share["sensitivity"]
+def test_identify_counts_a_source_once_however_often_it_speaks() -> None:
+    """Ten sources gave all the rewards: enough of those, and too few sources."""
+    text = rewards_of({"A": 1.0, "B": 0.0}, 200)
+    question = ("identify", "-", "--epsilon", "0.02", "--sigma", "1", "--format", "json")
+    by_share = bestarm(*question, "--contamination", "share-of-all", stdin=text)
+    by_source = bestarm(*question, "--contamination", "sources", stdin=text)
+    assert (by_share.returncode, json.loads(by_share.stdout)["best"]) == (0, "A")
+    assert by_source.returncode == 3
+    found = json.loads(by_source.stdout)
+    assert (found["status"], found["pulls"], found["sensitivity"]) == ("undecided", 400, [])
+    assert found["promise"].startswith("at most a share epsilon of the sources")
 
 
 def test_identify_compares_the_items_of_a_test_set_pair_by_pair() -> None:
@@ -168,8 +169,8 @@ def test_help_says_what_epsilon_means_in_the_words_of_the_verdict() -> None:
 
 def test_simulate_keeps_to_the_share_that_the_method_is_told() -> None:
     words = ("simulate", "--means", "3,0", "--point=-9,12", "--trials", "20", "--delta", "0.01", "--format", "json")
-    (by_coin,) = json.loads(bestarm(*words, "--epsilon", "0.3").stdout)
-    (by_share,) = json.loads(bestarm(*words, "--epsilon", "0.3", "--contamination", "share-of-arm").stdout)
+    (by_coin,) = json.loads(bestarm(*words, "--epsilon", "0.1", "--contamination", "malicious").stdout)
+    (by_share,) = json.loads(bestarm(*words, "--epsilon", "0.1", "--contamination", "share-of-arm").stdout)
     assert by_coin["trials"] == by_share["trials"] == 20
     assert by_coin["mean_pulls"] != by_share["mean_pulls"]
     assert by_coin["wrong"] == by_share["wrong"] == 0

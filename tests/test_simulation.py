@@ -317,7 +317,7 @@ def test_arms_that_cannot_be_told_apart_are_no_error() -> None:
 
 
 def made(answers: list[int], pulls: list[int] | None = None, best: int = 0) -> ba.Trials:
-    """Trials by hand; an answer of -2 stands for one where no winner can be named."""
+    """Trials by hand; an answer of -2 stands for one that stopped without a winner."""
     given = np.array(answers)
     counts = np.array(pulls if pulls is not None else range(10, 10 + len(answers)))
     status = np.where(given >= 0, "identified", np.where(given == -2, "indistinguishable", "undecided"))

@@ -17,9 +17,7 @@ CONTAMINATIONS = {
         "the reward itself"
     ),
     "share-of-arm": "at most a share epsilon of the rewards of every single arm was replaced, chosen in any way",
-    "share-of-all": (
-        "at most a share epsilon of all rewards was replaced, chosen in any way, all of them on one arm even"
-    ),
+    "share-of-all": "at most a share epsilon of all rewards was replaced, chosen in any way, even all on one arm",
     "sources": "at most a share epsilon of the sources (raters, devices, ...) is dishonest, in any way",
 }
 

@@ -261,8 +261,8 @@ def is_proved(
     """Tell whether W >= exp(enough) for the pair at every mean, and where to look first next time if not.
 
     log W is convex in the mean. From `point` on it goes downhill in growing steps, until a value is too low or the
-    slope has turned; then between two points with slopes towards each other, where their tangents meet or half-way, until a
-    value is too low or the tangents, which lie below log W, are high enough.
+    slope has turned; then between two points with slopes towards each other, where their tangents meet or half-way,
+    until a value is too low or the tangents, which lie below log W, are high enough.
     """
     first, last = max(0.0, lead), min(1.0, 1.0 + lead)
     if first >= last:

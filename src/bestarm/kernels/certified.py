@@ -2,8 +2,8 @@
 
 Arm a is dropped when W(b, a) >= (K - 1) / delta for an arm b. Of the many b, those that matter are the *champions*: the
 surviving arms with the highest locations. Pairs are looked at after the rounds that `look_from` names, on the rewards
-of the rounds that all survivors have completed; what an arm is ahead of them waits. Which looks are skipped because a pair
-cannot change before (`quiet_rounds`), and where a pair is looked at first (`duels`), changes no decision.
+of the rounds that all survivors have completed; what an arm is ahead of them waits. Which looks are skipped because a
+pair cannot change before (`quiet_rounds`), and where a pair is looked at first (`duels`), changes no decision.
 """
 
 from __future__ import annotations

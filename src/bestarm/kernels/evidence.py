@@ -205,8 +205,8 @@ def _below_after(
 def quiet_rounds(rule: Record, desk: Desk, up: int, down: int, growth: int, count: float, enough: float) -> int:
     """Return for how many rounds W at the same m stays below `enough`, whatever the rewards are (a power of two, or 0).
 
-    An exact shortcut: the pair need not be looked at before. What the bets of both arms can gain in a round stands on the
-    desk from `growth` on. `count` is of both arms together; what each arm pays by itself is in its log evidence.
+    An exact shortcut: the pair need not be looked at before. What the bets of both arms can gain in a round stands on
+    the desk from `growth` on. `count` is of both arms together; what each arm pays by itself is in its log evidence.
     """
     rounds = 0
     more = 1

@@ -129,7 +129,7 @@ def _certified(points: pd.DataFrame) -> str:
     part = points[points["variant"] == "certified"]
     shares = part.groupby("experiment", sort=False)["indistinguishable"].mean()
     shown = ", ".join(f"{name} {100.0 * share:.0f} %" for name, share in shares.items())
-    return f"The certified method named no winner, since none can be defended, in these shares of its trials: {shown}."
+    return f"The certified method stopped without naming a winner in these shares of its trials: {shown}."
 
 
 def _cut(points: pd.DataFrame) -> str:

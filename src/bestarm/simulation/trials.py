@@ -30,7 +30,7 @@ class Trials:
     arm_pulls : array of int, trials x arms
         Rewards of each arm.
     statuses : array of str
-        "identified", "indistinguishable" (no winner can be named) or "undecided" (cut short by the cap).
+        "identified", "indistinguishable" (stopped without a winner) or "undecided" (cut short by the cap).
     settings : dict
         Method, options, delta, epsilon, sigma, seed, number of arms.
     """
@@ -66,7 +66,7 @@ class Trials:
 
     @property
     def indistinguishable(self) -> int:
-        """Trials that stopped because no winner can be named."""
+        """Trials that stopped without naming a winner."""
         return int((self.statuses == "indistinguishable").sum())
 
     @property
