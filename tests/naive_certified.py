@@ -97,14 +97,6 @@ class Mixture:
     def log_W(self, up: Floats, down: Floats, c: int) -> Floats:
         return log_sum(self.log_terms(up, down, c))
 
-    def slope(self, up: Floats, down: Floats, c: int, up_slope: Floats, down_slope: Floats) -> float:
-        """The derivative of log W in m, from those of the raw log evidence."""
-        terms = self.log_terms(up, down, c)
-        pairs = up_slope[:, None] + down_slope[None, :]
-        slopes = np.concatenate([up_slope + down_slope, pairs.reshape(-1), up_slope, down_slope])
-        shares = np.exp(terms - log_sum(terms))
-        return float(np.sum(shares * slopes))
-
     def log_alone(self, evidence: Floats, c: int) -> Floats:
         return log_sum(self.log_weights + evidence - c * self.odds)
 
@@ -120,7 +112,6 @@ class Start:
     """What slot and arm remember: where the next comparison starts, and the round that it waits for."""
 
     p: int | None = None  # a sub-cell
-    m: float | None = None  # or a mean, for rewards with bounds
     waits_for: int = 0
 
 
@@ -518,63 +509,7 @@ class Bounded:
         return least
 
     def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
-        if look.n < start.waits_for:
-            return False
-        if start.m is None:
-            start.m = min(max((self.locate(b) + self.locate(a)) / 2, 0.001), 0.999)
-        near = math.floor(start.m * 1024 + 1 / 2) / 1024
-        if self.log_W(b, near, a, near, look) < look.e:
-            return False
-        if self.least_log_W(b, a, look) >= look.e:
-            return True
-        start.waits_for = look.n + 1 + look.n // 32
-        start.m = self.wanting(b, a, look, start.m)
-        return False
-
-    def slope(self, b: int, a: int, m: float, look: Look) -> float:
-        """The derivative of log W in m; to the right of a clip that of the constant."""
-
-        def of_price(m: float) -> Floats:
-            step = 1 - self.contamination.epsilon if self.contamination.kind == "prescient" else 1.0
-            rise = step * self.u / np.exp(self.log_level(m))
-            return np.where(m < self.clips, look.n * rise, 0.0)
-
-        up, down = self.evidence(b, m, a, m, look)
-        return self.mixture.slope(up, down, look.of_all, -of_price(m), of_price(1 - m))
-
-    def wanting(self, b: int, a: int, look: Look, m: float) -> float:
-        """Where W is found wanting: downhill from the start in steps of 0.001, 0.004, ..., then between tangents."""
-
-        def at(m: float) -> tuple[float, float, float]:
-            return m, self.log_W(b, m, a, m, look), self.slope(b, a, m, look)
-
-        left = right = at(m)
-        if left[1] < look.e:
-            return m
-        step = 0.001
-        while (left[2] >= 0 and left[0] > 0) or (right[2] <= 0 and right[0] < 1):
-            down = left[2] >= 0 and left[0] > 0
-            here = at(max(left[0] - step, 0.0) if down else min(right[0] + step, 1.0))
-            if here[1] < look.e:
-                return here[0]
-            if down:
-                left = here
-            else:
-                right = here
-            step *= 4
-        for turn in range(200):
-            (x, low, fall), (y, high, rise) = left, right
-            m = (high - low + fall * x - rise * y) / (fall - rise) if turn % 2 == 0 else (x + y) / 2
-            if not x < m < y:
-                m = (x + y) / 2
-            here = at(m)
-            if here[1] < look.e:
-                break
-            if here[2] < 0:
-                left = here
-            else:
-                right = here
-        return m
+        return self.least_log_W(b, a, look) >= look.e
 
     def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool:
         return self.least_log_W(b, a, look, tau) >= look.e

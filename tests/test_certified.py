@@ -218,7 +218,6 @@ def test_a_count_of_all_rewards_that_is_large_follows_the_twin() -> None:
     assert 0.05 * twin.pulls > 146
 
 
-@pytest.mark.xfail(strict=True, reason="bounded._log_pair_and_slope_together scales by terms without their costs")
 def test_a_count_of_all_rewards_that_is_huge_hides_no_lead() -> None:
     finder = ba.Identifier(2, delta=0.1, resolution=0.001, **COUNTED_TOGETHER)
     pull, arms = conversions([0.5555, 0.4445]), [0, 1] * 80_000

@@ -75,11 +75,11 @@ def test_identify_prints_all_that_the_rewards_prove() -> None:
     from bestarm import Identifier
 
     text = rewards_of({"A": 1.2, "B": 0.0, "C": 0.3}, 300)
-    question = ("identify", "-", "--epsilon", "0.05", "--sigma", "1", "--contamination", "share-of-arm")
+    question = ("identify", "-", "--epsilon", "0.05", "--sigma", "1", "--contamination", "share-of-all")
     done = bestarm(*question, stdin=text)
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(text)))
-    finder = Identifier(["A", "B", "C"], delta=0.05, epsilon=0.05, sigma=1.0, contamination="share-of-arm")
+    finder = Identifier(["A", "B", "C"], delta=0.05, epsilon=0.05, sigma=1.0, contamination="share-of-all")
     finder.tell_many([row["arm"] for row in rows], [float(row["reward"]) for row in rows])
     result = finder.result
     lines = done.stdout.splitlines()
@@ -90,7 +90,7 @@ def test_identify_prints_all_that_the_rewards_prove() -> None:
     assert list(facts) == ["p-value", "lead", "tolerance", "overturn"]
     assert facts["p-value"].startswith(f"p-value    {result.evidence:.3g}, valid at any time")
     assert facts["tolerance"].endswith(f"at each epsilon of a grid up to {result.tolerance:.3g}")
-    assert facts["overturn"].startswith(f"overturn   and if up to {result.overturn} of them on each arm")
+    assert facts["overturn"].startswith(f"overturn   and if up to {result.overturn} of them in all")
     assert lines[13] == "All 900 rewards at other epsilons:"
     assert lines[14].split() == ["epsilon", "status", "left", "limit", "alarms"]
     weighed = finder.sensitivity()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, binomtest
 
 import bestarm as ba
-from bestarm.bandits import ATTACKS
-from bestarm.simulation import trial_seeds
+from bestarm.bandits import ATTACKS, attacks
 
 MEANS = [2.5, 1.7, 1.0, 0.6]
 ROBUST: dict[str, dict[str, Any]] = {
@@ -86,52 +86,328 @@ def test_the_promise_holds_over_thousands_of_trials(name: str, epsilon: float) -
 
 
 # ----------------------------------------------------------------------------------------------- the certified method
+#
+# Wrong answers are counted against all trials, undecided ones included: P(wrong) <= delta says no more. A fine
+# resolution and a cap on the pulls let near-ties go on for as long as they may go wrong.
 
-SOLVABLE = (2.5, 1.5, 1.0, 0.6)
-TOO_CLOSE = (2.5, 2.3, 2.0, 0.6)  # a worst-case adversary can hide a gap of 0.28 at epsilon = 0.1
+A = ba.adversaries
+MODELS = ("prescient", "malicious", "share-of-arm", "share-of-all")
+WIDE = (2.5, 1.5, 1.0, 0.6)
+ENDLESS = {"resolution": 1e-4}
 
 
-def attacked(attack: str, means: tuple[float, ...], epsilon: float) -> tuple[ba.Bandit, str]:
+def violated(wrong: int, trials: int, delta: float) -> bool:
+    """Whether so many wrong answers would come up in less than one of 1,000 such tests if the rate were delta."""
+    return bool(binom.sf(wrong - 1, trials, delta) < 1e-3)
+
+
+def exceeded(wrong: int, trials: int, delta: float) -> bool:
+    """Whether the rate is certainly above delta: the lower end of its 99.9 % interval is."""
+    return bool(binomtest(wrong, trials).proportion_ci(0.998).low > delta)
+
+
+def greatest(arms: Sequence[Any], low: float = -1000.0, high: float = 1000.0) -> dict[str, Any]:
+    """Attacks that multiply the evidence for a wrong arm by C, the most there is, at each hit, in every model.
+
+    On the best arm the lowest value, on all others the highest; where the coin may look, in place of what speaks
+    most for the truth.
+    """
+    means = np.array([arm.mean for arm in arms])
+    best, second = np.argsort(-means, kind="stable")[:2].tolist()
+    values = A.Point([low if arm == best else high for arm in range(len(arms))])
+    tails = ["top" if arm == best else "bottom" for arm in range(len(arms))]
+    return {
+        "greatest": values,
+        "greatest, selective": A.Selective(values, tails),
+        "greatest, quota": A.Quota(values),
+        "greatest, quota, selective": A.Quota(values, tails),
+        "greatest on the runner-up": A.OneArm(A.Point(high), second),
+        "lowest on the best": A.OneArm(A.Point(low), best),
+    }
+
+
+def adversary_of(attack: str, arms: Sequence[Any], epsilon: float) -> Any:
+    return ATTACKS[attack][1](arms, epsilon) if attack in ATTACKS else greatest(arms)[attack]
+
+
+def belonging() -> list[tuple[str, str]]:
+    """Every attack with each model that it keeps to."""
+    arms = [ba.Gaussian(mean) for mean in WIDE]
+    names = (*ATTACKS, *greatest(arms))
+    return [
+        (model, name) for model in MODELS for name in names if model in adversary_of(name, arms, 0.1).contaminations
+    ]
+
+
+def certified(
+    arms: Sequence[Any], epsilon: float, adversary: Any, delta: float, trials: int, **given: Any
+) -> ba.Trials:
+    return ba.simulate(ba.Bandit(arms, epsilon, adversary), "certified", delta=delta, trials=trials, **given)
+
+
+def test_every_attack_but_bursts_belongs_to_some_model() -> None:
+    assert set(ATTACKS) - {name for _, name in belonging()} == {"bursts"}
+    assert {model for model, _ in belonging()} == set(MODELS)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_certified_method_keeps_its_promise_on_a_near_tie(model: str) -> None:
+    """300 trials of each attack that hits hardest at a gap of 0.001 sigma, seed 12."""
+    arms = [ba.Gaussian(0.001), ba.Gaussian(0.0)]
+    for adversary in greatest(arms).values():
+        if model in adversary.contaminations:
+            trials = certified(arms, 0.02, adversary, 0.3, 300, seed=12, max_pulls=2000, contamination=model, **ENDLESS)
+            assert not violated(trials.wrong, 300, 0.3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "attack"), belonging())
+@pytest.mark.parametrize("delta", [0.1, 0.3])
+def test_no_attack_of_a_model_breaks_its_promise_on_a_wide_instance(model: str, attack: str, delta: float) -> None:
+    """500 trials at epsilon = 0.05 and at 0.1, seed 31."""
+    arms = [ba.Gaussian(mean) for mean in WIDE]
+    for epsilon in (0.05, 0.1):
+        trials = certified(
+            arms, epsilon, adversary_of(attack, arms, epsilon), delta, 500, seed=31, max_pulls=4000, contamination=model
+        )
+        assert not violated(trials.wrong, 500, delta)
+        if model == "prescient" and epsilon == 0.05:
+            assert (trials.statuses == "identified").mean() > 0.95
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "attack"), belonging())
+@pytest.mark.parametrize("delta", [0.1, 0.3])
+def test_no_attack_of_a_model_breaks_its_promise_on_a_near_tie(model: str, attack: str, delta: float) -> None:
+    """500 trials for each of the gaps 0.05 and 0.3 sigma, seed 32."""
+    for gap, epsilon in ((0.05, 0.02), (0.3, 0.1)):
+        arms = [ba.Gaussian(gap), ba.Gaussian(0.0)]
+        trials = certified(
+            arms,
+            epsilon,
+            adversary_of(attack, arms, epsilon),
+            delta,
+            500,
+            seed=32,
+            max_pulls=2500,
+            contamination=model,
+            **ENDLESS,
+        )
+        assert not violated(trials.wrong, 500, delta)
+
+
+def two_point(mean: float, p: float) -> Any:
+    """The two-point law of this mean, with its upper value of probability p, that is just 1-sub-Gaussian.
+
+    The best sub-Gaussian variance of a Bernoulli law is (1 - 2p) / (2 log((1 - p) / p)) (Kearns and Saul 1998).
+    """
+    width = 2.0 if p == 0.5 else ((1.0 - 2.0 * p) / (2.0 * np.log((1.0 - p) / p))) ** -0.5
+    return ba.Discrete([mean - p * width, mean + (1.0 - p) * width], [1.0 - p, p])
+
+
+LAWS: dict[str, Callable[[float], Any]] = {
+    "gaussian": ba.Gaussian,
+    "rademacher": lambda mean: two_point(mean, 0.5),
+    "skewed up": lambda mean: two_point(mean, 0.05),
+    "skewed down": lambda mean: two_point(mean, 0.95),
+    "uniform": lambda mean: ba.Uniform(mean - 3.0**0.5, mean + 3.0**0.5),
+}
+
+
+@pytest.mark.parametrize("law", ["rademacher", "skewed up", "skewed down"])
+def test_the_two_point_laws_are_just_sub_gaussian(law: str) -> None:
+    arm = LAWS[law](0.3)
+    assert arm.mean == pytest.approx(0.3)
+    k = np.linspace(-12.0, 12.0, 4801)
+    values, weights = np.array(arm.values) - 0.3, np.array(arm.probabilities)
+    excess = np.log(np.exp(np.outer(k, values)) @ weights) - k**2 / 2.0
+    assert excess.max() < 1e-9
+    assert excess[np.abs(k) > 0.01].max() > -1e-3  # no wider law of this shape would do
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("model", MODELS)
+def test_the_promise_holds_for_sub_gaussian_laws(law: str, model: str) -> None:
+    """800 trials of the attacks that hit hardest, at gaps of 0.001 and 0.1 sigma, and of none; seed 33."""
+    for gap in (0.001, 0.1):
+        arms = [LAWS[law](gap), LAWS[law](0.0)]
+        for adversary in greatest(arms).values():
+            if model in adversary.contaminations:
+                trials = certified(
+                    arms,
+                    0.03,
+                    adversary,
+                    0.3,
+                    800,
+                    sigma=1.0,
+                    seed=33,
+                    max_pulls=2000,
+                    contamination=model,
+                    **ENDLESS,
+                )
+                assert not violated(trials.wrong, 800, 0.3)
+        trials = certified(arms, 0.0, None, 0.3, 800, sigma=1.0, seed=33, max_pulls=4000, contamination=model)
+        assert not violated(trials.wrong, 800, 0.3)
+
+
+BOUNDED: dict[str, tuple[Any, Any]] = {
+    "near 0": (ba.Bernoulli(0.012), ba.Bernoulli(0.01)),
+    "in the middle": (ba.Bernoulli(0.501), ba.Bernoulli(0.5)),
+    "near 1": (ba.Bernoulli(0.99), ba.Bernoulli(0.988)),
+    "beta": (ba.Beta(2.01, 3.0), ba.Beta(2.0, 3.0)),
+    "beta near 0": (ba.Beta(0.0505, 1.0), ba.Beta(0.05, 1.0)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", BOUNDED)
+@pytest.mark.parametrize("model", MODELS)
+def test_the_promise_holds_for_rewards_with_bounds(law: str, model: str) -> None:
+    """400 trials, fakes 0 on the best arm and 1 on the other, and without contamination; seed 34."""
+    arms = BOUNDED[law]
+    for adversary in greatest(arms, 0.0, 1.0).values():
+        if model in adversary.contaminations:
+            trials = certified(
+                arms,
+                0.02,
+                adversary,
+                0.3,
+                400,
+                bounds=(0.0, 1.0),
+                seed=34,
+                max_pulls=1500,
+                contamination=model,
+                **ENDLESS,
+            )
+            assert not violated(trials.wrong, 400, 0.3)
+    trials = certified(arms, 0.0, None, 0.3, 400, bounds=(0.0, 1.0), seed=34, max_pulls=3000, contamination=model)
+    assert not violated(trials.wrong, 400, 0.3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [2, 10, 50])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_promise_holds_for_many_arms(size: int, model: str) -> None:
+    """200 trials of the attacks that hit hardest, one arm 0.2 sigma above all others, seed 35."""
+    arms = [ba.Gaussian(0.2), *[ba.Gaussian(0.0)] * (size - 1)]
+    for adversary in greatest(arms).values():
+        if model in adversary.contaminations:
+            trials = certified(
+                arms, 0.02, adversary, 0.3, 200, seed=35, max_pulls=300 * size, contamination=model, **ENDLESS
+            )
+            assert not violated(trials.wrong, 200, 0.3)
+    trials = certified(arms, 0.0, None, 0.3, 200, seed=35, max_pulls=600 * size, contamination=model)
+    assert not violated(trials.wrong, 200, 0.3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.0, 0.02])
+@pytest.mark.parametrize("model", MODELS)
+def test_of_two_equal_arms_neither_is_named_more_often_than_delta(model: str, epsilon: float) -> None:
+    """2000 trials of an exact tie, all fakes for arm 1, seed 36. With clean rewards, about delta / 2 each."""
+    arms = [ba.Gaussian(0.0), ba.Gaussian(0.0)]
+    for adversary in greatest(arms).values() if epsilon else [None]:
+        if adversary is None or model in adversary.contaminations:
+            trials = certified(
+                arms, epsilon, adversary, 0.3, 2000, seed=36, max_pulls=3000, contamination=model, **ENDLESS
+            )
+            for arm in (0, 1):
+                assert not violated(int((trials.answers == arm).sum()), 2000, 0.3)
+            if epsilon == 0.0:
+                assert (trials.answers >= 0).mean() > 0.15  # not kept by silence
+
+
+# ------------------------------------------------------------------------------------------------ where promises end
+
+
+def test_a_coin_for_each_reward_is_no_promise_against_bursts() -> None:
+    """Known end of the promise: runs of 200 hidden values, at the same rate; wrong in about a fifth of 400 trials."""
+    arms = [ba.Gaussian(0.3), ba.Gaussian(0.0)]
+    for delta in (0.01, 0.1):
+        trials = certified(arms, 0.1, attacks.bursts(arms, 1.5, 200), delta, 400, seed=41, max_pulls=4000)
+        assert exceeded(trials.wrong, 400, delta)
+
+
+@pytest.mark.parametrize("model", ["share-of-arm", "share-of-all"])
+def test_a_share_that_is_large_enough_keeps_its_promise_against_bursts(model: str) -> None:
+    """Runs of 20 at the rate 0.05: of 400 rewards more than a share 0.2 is hit in one trial of 400; seed 42."""
+    arms = [ba.Gaussian(3.0), ba.Gaussian(0.0)]
+    bursts = A.Bursts(A.Point([-3.0, 6.0]), 20)
+    by_coin = certified(arms, 0.05, bursts, 0.01, 500, seed=42, contamination="prescient")
+    assert exceeded(by_coin.wrong, 500, 0.01)
+    shares: dict[str, Any] = {"contamination": model, "epsilon": 0.2, "share_from": 400.0}
+    by_share = certified(arms, 0.05, bursts, 0.01, 500, seed=42, max_pulls=8000, **shares)
+    assert not violated(by_share.wrong, 500, 0.01)
+    assert model == "share-of-all" or by_share.decided == 500
+
+
+def test_a_coin_that_sees_nothing_is_no_promise_against_one_that_sees_the_reward() -> None:
+    """Known end of the promise: coin-on-best at a gap of 0.05 sigma, epsilon = 0.1; told as malicious it is kept."""
+    arms = [ba.Gaussian(0.05), ba.Gaussian(0.0)]
+    coin = attacks.coin_on_best(arms, 0.1)
+    told = {
+        model: certified(arms, 0.1, coin, 0.1, 300, seed=43, max_pulls=4000, contamination=model)
+        for model in ("prescient", "malicious")
+    }
+    assert told["prescient"].error_rate > 0.95
+    assert exceeded(told["prescient"].wrong, 300, 0.1)
+    assert not violated(told["malicious"].wrong, 300, 0.1)
+
+
+# ------------------------------------------------------------------------------------------------------------ limits
+
+
+def without_winner(means: Sequence[float], attack: str | None, epsilon: float, trials: int) -> int:
+    """Trials that stop because contamination hides the lead; by resolution none can, within the cap."""
     arms = [ba.Gaussian(mean) for mean in means]
-    power, build = ATTACKS[attack]
-    return ba.Bandit(arms, epsilon, build(arms, epsilon)), "malicious" if power == "malicious" else "prescient"
+    adversary = None if attack is None else adversary_of(attack, arms, epsilon)
+    options = ENDLESS if epsilon else {}
+    found = certified(arms, epsilon, adversary, 0.1, trials, seed=51, max_pulls=10_000, **options)
+    assert not violated(found.wrong, trials, 0.1)
+    return found.indistinguishable
 
 
-def against(attack: str, means: tuple[float, ...], epsilon: float) -> ba.Trials:
-    bandit, power = attacked(attack, means, epsilon)
-    return ba.simulate(bandit, "certified", delta=0.1, trials=1000, seed=31, workers=2, adversary_power=power)
+def test_a_lead_that_contamination_hides_is_called_so() -> None:
+    """2.5 against 2.3 at epsilon = 0.1: a worst-case adversary can hide a gap of 0.28."""
+    assert without_winner((2.5, 2.3), "hidden", 0.1, 200) > 0.95 * 200
 
 
-def certified_result(attack: str, means: tuple[float, ...], epsilon: float, seed: np.random.SeedSequence) -> ba.Result:
-    bandit, power = attacked(attack, means, epsilon)
-    finder = ba.Identifier(len(means), delta=0.1, epsilon=epsilon, sigma=1.0, adversary_power=power)
-    stream = bandit.stream(seed)
-    while not finder.done:
-        (arm,) = finder.ask(1)
-        finder.tell(arm, stream.pull(int(str(arm))))
-    return finder.result
+@pytest.mark.parametrize("attack", ["hidden", "mirror", "extremes", "one-sided-gross", "benign"])
+def test_a_lead_of_one_sigma_is_never_called_hidden(attack: str) -> None:
+    assert without_winner((2.5, 1.5), attack, 0.1, 300) == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("attack", ATTACKS)
-@pytest.mark.parametrize("epsilon", [0.05, 0.1])
-def test_no_attack_makes_the_certified_method_name_a_wrong_winner(attack: str, epsilon: float) -> None:
-    trials = against(attack, SOLVABLE, epsilon)
-    assert (trials.statuses != "undecided").all()
-    assert not refuted(trials, 0.1)
-    if ATTACKS[attack][0] != "malicious" and epsilon == 0.05:  # at 0.1 three attacks hide even a gap of 1 sigma
-        assert (trials.statuses == "identified").mean() > 0.95
+def test_without_contamination_nothing_is_hidden() -> None:
+    assert without_winner((2.5, 2.49), None, 0.0, 200) == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_where_no_winner_can_be_defended_the_certified_method_says_so(attack: str) -> None:
-    trials = against(attack, TOO_CLOSE, 0.1)
-    assert (trials.statuses != "undecided").all()
-    assert not refuted(trials, 0.1)
-    if attack != "one-sided-gross":  # whose values are found and dropped: with those gone, few are left to suspect
-        assert (trials.statuses == "indistinguishable").mean() > 0.95
-    for seed, pulls in zip(trial_seeds(31, 10), trials.pulls, strict=False):  # the same trials, one pull at a time
-        result = certified_result(attack, TOO_CLOSE, 0.1, seed)
-        assert result.pulls == pulls
-        assert result.status == "identified" or {0, 1} <= set(result.candidates)
+def live(means: Sequence[float], attack: str, epsilon: float, seed: int, cap: int, **options: Any) -> ba.Result:
+    arms = [ba.Gaussian(mean) for mean in means]
+    stream = ba.Bandit(arms, epsilon, adversary_of(attack, arms, epsilon)).stream(seed)
+    return ba.identify(
+        lambda arm: stream.pull(int(str(arm))),
+        len(means),
+        delta=0.1,
+        epsilon=epsilon,
+        sigma=1.0,
+        max_pulls=cap,
+        **options,
+    )
+
+
+def test_each_limit_has_its_sentence() -> None:
+    hidden = live((2.5, 2.3), "hidden", 0.1, 1, 20_000)
+    assert (hidden.status, hidden.best, hidden.limit) == ("indistinguishable", None, "contamination")
+    assert "could hide the lead" in str(hidden)
+    reached = live((2.5, 2.49), "benign", 0.01, 1, 20_000, resolution=0.5)
+    assert (reached.status, reached.limit) == ("indistinguishable", "resolution")
+    assert "at its resolution of 0.5" in str(reached)
+    stopped = live((2.5, 2.3), "hidden", 0.1, 1, 100)
+    assert (stopped.status, stopped.limit) == ("undecided", "budget")
+    assert "stopped from outside" in str(stopped)
+
+
+def test_there_is_a_default_resolution_only_with_contamination() -> None:
+    assert ba.Identifier(2, delta=0.1, epsilon=0.0, sigma=1.0).result.options["resolution"] is None
+    assert ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0).result.options["resolution"] > 0.0

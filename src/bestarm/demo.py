@@ -101,6 +101,9 @@ def draw_demo(frame: pd.DataFrame, path: Path) -> None:
         rates = part["error_rate"].to_numpy()
         spread = np.vstack([rates - part["error_low"].to_numpy(), part["error_high"].to_numpy() - rates])
         right.errorbar(rates, offset, xerr=spread.clip(0.0), fmt="o", color=colour, capsize=3)
+        silent = part["no winner"].to_numpy() / part["trials"].to_numpy()
+        for place, share in zip(offset[silent > 0.0], silent[silent > 0.0], strict=True):
+            right.text(0.98, place, f"no winner named in {share:.0%}", color=colour, ha="right", va="center")
     left.set_yticks(places, methods)
     left.invert_yaxis()
     left.set_xscale("log")
@@ -115,7 +118,7 @@ def draw_demo(frame: pd.DataFrame, path: Path) -> None:
         textcoords="offset points",
     )
     right.set_xlim(-0.03, 1.03)
-    right.set_xlabel("share of wrong answers, with exact 95 % intervals")
+    right.set_xlabel("wrong among the answers given, with exact 95 % intervals")
     figure.suptitle(
         f"Four arms with means {', '.join(f'{mean:g}' for mean in MEANS)}; {EPSILON:.0%} of the rewards contaminated; "
         f"{frame['trials'].iloc[0]} trials a row"

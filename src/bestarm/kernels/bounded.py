@@ -160,7 +160,7 @@ def log_pair_and_slope(rule: Record, desk: Desk, shared: float) -> tuple[float, 
         high_up = max(high_up, desk[UPS + bet])
         high_down = max(high_down, desk[DOWNS + bet])
     if shared > 0.0:
-        return _log_pair_and_slope_together(rule, desk, shared, max(high_up + high_down, high_up, high_down))
+        return _log_pair_and_slope_together(rule, desk, shared)
     ups = downs = sames = ups_slope = downs_slope = sames_slope = 0.0
     for bet in range(rule.bets):
         weight = rule.weight[bet]
@@ -182,8 +182,15 @@ def log_pair_and_slope(rule: Record, desk: Desk, shared: float) -> tuple[float, 
 
 
 @kernel
-def _log_pair_and_slope_together(rule: Record, desk: Desk, shared: float, top: float) -> tuple[float, float]:
+def _log_pair_and_slope_together(rule: Record, desk: Desk, shared: float) -> tuple[float, float]:
     """Return the same where both arms have `shared` replaced rewards at most between them."""
+    top = -np.inf
+    for bet in range(rule.bets):
+        cost = shared * rule.odds[bet]
+        top = max(top, desk[UPS + bet] - cost, desk[DOWNS + bet] - cost)
+        for other in range(rule.bets):
+            cost = shared * max(rule.odds[bet], rule.odds[other])
+            top = max(top, desk[UPS + bet] + desk[DOWNS + other] - cost)
     total = slope = 0.0
     for bet in range(rule.bets):
         weight = rule.weight[bet]
@@ -199,8 +206,6 @@ def _log_pair_and_slope_together(rule: Record, desk: Desk, shared: float, top: f
             term = rule.product * weight * rule.weight[other] * np.exp(one + desk[DOWNS + other] - cost)
             total += term
             slope += term * (rise + desk[DOWN_SLOPES + other])
-    if total == 0.0:
-        return -np.inf, 0.0
     return top + np.log(total), slope / total
 
 
@@ -266,7 +271,7 @@ def is_proved(
     """
     first, last = max(0.0, lead), min(1.0, 1.0 + lead)
     if first >= last:
-        return False, point
+        return lead < 0.0, point  # no mean is further below another than the bounds are apart
     mean = min(max(point, first), last)
     value, slope = pair_at(one, two, rule, desk, mean, lead, own, shared)
     if value < enough:

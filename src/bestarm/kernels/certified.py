@@ -2,8 +2,8 @@
 
 Arm a is dropped when W(b, a) >= (K - 1) / delta for an arm b. Of the many b, those that matter are the *champions*: the
 surviving arms with the highest locations. Pairs are looked at after the rounds that `look_from` names, on the rewards
-of the rounds that all survivors have completed; what an arm is ahead of them waits. Which looks are skipped because a
-pair cannot change before (`quiet_rounds`), and where a pair is looked at first (`duels`), changes no decision.
+of the rounds that all survivors have completed; what an arm is ahead of them waits. What is
+skipped because a pair cannot change before (`quiet_rounds`) changes no decision; section 12 has the rest.
 """
 
 from __future__ import annotations
@@ -356,7 +356,6 @@ def _is_worse_by_bounds(
         return False
     proved, mean = bounds.is_proved(one, two, rule, desk, mean, 0.0, own, shared, enough)
     duels[slot, a] = mean
-    duels[CHAMPIONS + slot, a] = n + 1 + (n >> 5)
     return proved
 
 
