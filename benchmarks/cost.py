@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks.report import Goal, Section, significant
 from benchmarks.timing import fastest
-from bestarm import Bandit, Gaussian, adversaries, paper_adversary, simulate
+from bestarm import Bandit, Bernoulli, Beta, Gaussian, adversaries, paper_adversary, simulate
 from bestarm.kernels.draws import Laws
 from bestarm.kernels.trial import draw_only
 from bestarm.simulation import Trials
@@ -20,6 +20,7 @@ from bestarm.theory import exploration_pulls
 MEANS = [2.5, 2.3, 2.0, 0.6]
 EPSILON = DELTA = 0.1
 RATIO = 3.0  # the goal
+NANOSECONDS, NANOSECONDS_BOUNDED = 150.0, 40.0  # the goals of the certified method
 
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "se-cbai": ("se-cbai", {}),
@@ -83,7 +84,9 @@ def measure(quick: bool) -> Section:
         draws_ns.append(1e9 * alone / pulls)
         ratio = whole / alone
         rows.append((name, f"{pulls / trials:,.0f}", f"{pulls_ns[-1]:.1f}", f"{draws_ns[-1]:.1f}", f"{ratio:.2f}"))
-        if name not in WITHOUT_GOAL:
+        if name == "certified":
+            section.goals.append(Goal("a pull by certified", pulls_ns[-1], NANOSECONDS, "ns"))
+        elif name not in WITHOUT_GOAL:
             section.goals.append(Goal(f"a pull by {name}, in draws", ratio, RATIO))
     section.notes.append(
         f"K = 4 Gaussian arms, means {', '.join(map(str, MEANS))}, sigma = 1, the paper's adversary, "
@@ -93,7 +96,42 @@ def measure(quick: bool) -> Section:
     section.tables.append((("method", "pulls a trial", "ns a pull", "ns a draw", "ratio"), rows))
     section.series["cost"] = {"pull": pulls_ns, "draw": draws_ns}
     _stages(section, trials // 4, repeats)
+    _with_bounds(section, repeats)
     return section
+
+
+def _with_bounds(section: Section, repeats: int) -> None:
+    """Measure the certified method on rewards with bounds: short runs, long ones, and clean sub-Gaussian ones beside."""
+    zero_one = adversaries.Point([0.0, 1.0, 1.0, 1.0])
+    near = [Bernoulli(mean) for mean in (0.6, 0.55, 0.5, 0.3)]
+    wide = [Gaussian(mean) for mean in (2.5, 1.5, 1.0, 0.6)]
+    fakes = adversaries.Uniform([1.25, 0.75, 0.5, 0.3])
+    unit: dict[str, Any] = {"bounds": (0.0, 1.0)}
+    endless = {"max_pulls": 10**6, "resolution": 1e-9}
+    cases: list[tuple[str, Bandit, int, dict[str, Any]]] = [
+        ("Bernoulli .6 .55 .5 .3, eps = 0", Bandit(near), 200, unit),
+        ("Bernoulli .6 .55 .5 .3, eps = 0.01", Bandit(near, 0.01, zero_one), 100, unit),
+        ("Bernoulli, equal arms, eps = 0.001", Bandit([Bernoulli(0.5)] * 4, 0.001, zero_one), 1, unit | endless),
+        ("Beta, equal arms, eps = 0.001", Bandit([Beta(5.0, 5.0)] * 4, 0.001, zero_one), 1, unit | endless),
+        ("Gaussian 2.5 1.5 1 .6, eps = 0.1", Bandit(wide, 0.1, fakes), 1000, {}),
+        ("Gaussian 2.5 1.5 1 .6, eps = 0", Bandit(wide), 1000, {}),
+    ]
+    actions, pulls = [], []
+    for _, arms, trials, options in cases:
+
+        def run(arms: Bandit = arms, trials: int = trials, options: dict[str, Any] = options) -> Trials:
+            return simulate(arms, "certified", delta=DELTA, trials=trials, seed=1, chunk=trials, **options)
+
+        pulls.append(run().pulls)
+        actions.append(run)
+    rows = []
+    for (name, *_), told, seconds in zip(cases, pulls, fastest(actions, repeats), strict=True):
+        each = 1e9 * seconds / told.sum()
+        rows.append((name, f"{told.mean():,.0f}", f"{each:.1f}"))
+        if name.startswith("Bernoulli"):
+            section.goals.append(Goal(f"a pull by certified, {name}", each, NANOSECONDS_BOUNDED, "ns"))
+    section.notes.append("The third table: the certified method on rewards with bounds, and on short runs.")
+    section.tables.append((("K = 4 arms", "pulls a trial", "ns a pull"), rows))
 
 
 def _stages(section: Section, trials: int, repeats: int) -> None:
