@@ -101,7 +101,7 @@ def measure(quick: bool) -> Section:
 
 
 def _with_bounds(section: Section, repeats: int) -> None:
-    """Measure the certified method on rewards with bounds: short runs, long ones, and clean sub-Gaussian ones beside."""
+    """Measure the certified method on rewards with bounds, in short runs and long ones, and in short runs of others."""
     zero_one = adversaries.Point([0.0, 1.0, 1.0, 1.0])
     near = [Bernoulli(mean) for mean in (0.6, 0.55, 0.5, 0.3)]
     wide = [Gaussian(mean) for mean in (2.5, 1.5, 1.0, 0.6)]

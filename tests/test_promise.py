@@ -139,10 +139,8 @@ def belonging() -> list[tuple[str, str]]:
     ]
 
 
-def certified(
-    arms: Sequence[Any], epsilon: float, adversary: Any, delta: float, trials: int, **given: Any
-) -> ba.Trials:
-    return ba.simulate(ba.Bandit(arms, epsilon, adversary), "certified", delta=delta, trials=trials, **given)
+def certified(arms: Sequence[Any], rate: float, adversary: Any, delta: float, trials: int, **given: Any) -> ba.Trials:
+    return ba.simulate(ba.Bandit(arms, rate, adversary), "certified", delta=delta, trials=trials, **given)
 
 
 def test_every_attack_but_bursts_belongs_to_some_model() -> None:
@@ -229,7 +227,7 @@ def test_the_two_point_laws_are_just_sub_gaussian(law: str) -> None:
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("model", MODELS)
 def test_the_promise_holds_for_sub_gaussian_laws(law: str, model: str) -> None:
-    """800 trials of the attacks that hit hardest, at gaps of 0.001 and 0.1 sigma, and of none; seed 33."""
+    """500 trials of the attacks that hit hardest, at gaps of 0.001 and 0.1 sigma, and of none; seed 33."""
     for gap in (0.001, 0.1):
         arms = [LAWS[law](gap), LAWS[law](0.0)]
         for adversary in greatest(arms).values():
@@ -239,16 +237,17 @@ def test_the_promise_holds_for_sub_gaussian_laws(law: str, model: str) -> None:
                     0.03,
                     adversary,
                     0.3,
-                    800,
+                    500,
                     sigma=1.0,
                     seed=33,
                     max_pulls=2000,
                     contamination=model,
                     **ENDLESS,
                 )
-                assert not violated(trials.wrong, 800, 0.3)
-        trials = certified(arms, 0.0, None, 0.3, 800, sigma=1.0, seed=33, max_pulls=4000, contamination=model)
-        assert not violated(trials.wrong, 800, 0.3)
+                assert not violated(trials.wrong, 500, 0.3)
+        if model == "prescient":  # without contamination all models are the same
+            trials = certified(arms, 0.0, None, 0.3, 500, sigma=1.0, seed=33, max_pulls=4000)
+            assert not violated(trials.wrong, 500, 0.3)
 
 
 BOUNDED: dict[str, tuple[Any, Any]] = {
@@ -264,7 +263,7 @@ BOUNDED: dict[str, tuple[Any, Any]] = {
 @pytest.mark.parametrize("law", BOUNDED)
 @pytest.mark.parametrize("model", MODELS)
 def test_the_promise_holds_for_rewards_with_bounds(law: str, model: str) -> None:
-    """400 trials, fakes 0 on the best arm and 1 on the other, and without contamination; seed 34."""
+    """300 trials, fakes 0 on the best arm and 1 on the other, and without contamination; seed 34."""
     arms = BOUNDED[law]
     for adversary in greatest(arms, 0.0, 1.0).values():
         if model in adversary.contaminations:
@@ -273,16 +272,17 @@ def test_the_promise_holds_for_rewards_with_bounds(law: str, model: str) -> None
                 0.02,
                 adversary,
                 0.3,
-                400,
+                300,
                 bounds=(0.0, 1.0),
                 seed=34,
                 max_pulls=1500,
                 contamination=model,
                 **ENDLESS,
             )
-            assert not violated(trials.wrong, 400, 0.3)
-    trials = certified(arms, 0.0, None, 0.3, 400, bounds=(0.0, 1.0), seed=34, max_pulls=3000, contamination=model)
-    assert not violated(trials.wrong, 400, 0.3)
+            assert not violated(trials.wrong, 300, 0.3)
+    if model == "prescient":  # without contamination all models are the same
+        trials = certified(arms, 0.0, None, 0.3, 300, bounds=(0.0, 1.0), seed=34, max_pulls=3000)
+        assert not violated(trials.wrong, 300, 0.3)
 
 
 @pytest.mark.slow
@@ -297,8 +297,9 @@ def test_the_promise_holds_for_many_arms(size: int, model: str) -> None:
                 arms, 0.02, adversary, 0.3, 200, seed=35, max_pulls=300 * size, contamination=model, **ENDLESS
             )
             assert not violated(trials.wrong, 200, 0.3)
-    trials = certified(arms, 0.0, None, 0.3, 200, seed=35, max_pulls=600 * size, contamination=model)
-    assert not violated(trials.wrong, 200, 0.3)
+    if model == "prescient":  # without contamination all models are the same
+        trials = certified(arms, 0.0, None, 0.3, 200, seed=35, max_pulls=600 * size)
+        assert not violated(trials.wrong, 200, 0.3)
 
 
 @pytest.mark.slow
