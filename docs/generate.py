@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bestarm.methods import Method
 
 HERE = Path(__file__).parent
 
@@ -16,10 +20,15 @@ def methods_page() -> str:
     lines = ["# Methods", "", "Generated from the catalogue by `make docs`.", ""]
     for method in METHODS.values():
         lines += [f"## {method.name}", "", f"{method.summary[0].upper()}{method.summary[1:]}.", ""]
-        lines += [f"- Source: {method.source}.", f"- The error promise is kept against: {method.promise}."]
+        lines += [f"- Source: {method.source}.", f"- The error promise is kept against: {_promise(method)}."]
         lines += [f"- Option `{option.name}`: {option.summary}." for option in method.options] or ["- No options."]
         lines.append("")
     return "\n".join(lines)
+
+
+def _promise(method: Method) -> str:
+    """What a method's promise rests on, with its default options."""
+    return method.promised({option.name: option.default for option in method.options})
 
 
 def cli_page() -> str:

@@ -17,7 +17,7 @@ from bestarm.methods import METHODS
 
 FIELDS = {
     *("status", "best", "candidates", "pulls", "delta", "epsilon", "sigma", "method", "options", "arms", "promise"),
-    *("leader", "limit", "leads", "evidence", "tolerance", "overturn", "alarms"),
+    *("leader", "limit", "leads", "evidence", "tolerance", "overturn", "alarms", "bounds"),
 }
 ROW = {"label", "pulls", "estimate", "lower", "upper", "active"}
 
@@ -68,6 +68,12 @@ def test_the_sentence_of_a_winner() -> None:
     assert str(sample(tolerance=None, overturn=None)) == f"{start}."
     in_all = str(sample(options={"contamination": "share-of-all"}))
     assert in_all.endswith("epsilon up to 0.17, or with 21 replaced rewards in all.")
+
+
+def test_the_sentence_names_bounds_in_place_of_sigma() -> None:
+    text = str(sample(bounds=(1.0, 5.0)))
+    assert "under its assumptions (rewards from 1 to 5, epsilon = 0.1: any adversary)" in text
+    assert "sigma" not in text
 
 
 def test_the_sentence_of_an_arm_that_is_good_enough() -> None:
@@ -175,6 +181,7 @@ def test_json_is_complete_and_strict() -> None:
         "tolerance": 0.17,
         "overturn": 21,
         "alarms": ["one"],
+        "bounds": None,
     }
 
 

@@ -15,9 +15,9 @@ from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, Gaussian
 from bestarm.bandits.adversaries import CustomAdversary, Draw, as_adversary
 from bestarm.bandits.arms import as_arm
 from bestarm.checks import checked, number, one_of
+from bestarm.contaminations import CONTAMINATIONS
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
-from bestarm.methods.certified import CONTAMINATIONS
 from bestarm.simulation import Trials, progress_bar, simulate
 
 # Means of Gaussian arms with sigma = 1. At epsilon = 0.1 a worst-case adversary can hide gaps up to 0.28 sigma, so

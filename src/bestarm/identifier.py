@@ -19,7 +19,18 @@ from bestarm.kernels.state import make_room, new_state
 from bestarm.methods import DEFAULT, Method, get_method
 from bestarm.problem import Label, checked_reward, checked_rewards, pose
 from bestarm.result import LIMITS, STATUSES, ArmRow, Result
-from bestarm.robustness import ALL, Log, Sensitivity, Standing, alarms, overturn, sensitivity, standing, tolerance
+from bestarm.robustness import (
+    ALL,
+    Log,
+    Sensitivity,
+    Standing,
+    alarms,
+    late_alarms,
+    overturn,
+    sensitivity,
+    standing,
+    tolerance,
+)
 from bestarm.sources import Sources
 
 
@@ -80,7 +91,8 @@ class Identifier:
             self._rule["kept"] = ALL
             if self._options["contamination"] == "sources":
                 self._sources = Sources(self._problem, self._options)
-                self._rule["endless"] = 1  # arms are dropped by what the sources say
+                self._rule["endless"] = 1
+                self._rule["log_threshold"] = np.inf  # arms are dropped by what the sources say, and by nothing else
         self._state = new_state(self._problem.size, self._rule)
         self._decision: Result | None = None
         self._log = Log() if self._method.certifies else None
@@ -223,7 +235,11 @@ class Identifier:
                     overturn=overturn(self._problem, self._options, used, best),
                 )
             self._decision = decision
-        return replace(self._decision, options=dict(self._options))  # a caller may change its own copy
+        result = replace(self._decision, options=dict(self._options))  # a caller may change its own copy
+        if self._log is not None and self._sources is None and not result.alarms and self.pulls > result.pulls:
+            # Rewards that came after the decision do not change it, but may contradict what it rests on.
+            return replace(result, alarms=late_alarms(self._problem, self._options, self._log))
+        return result
 
     def _with_standing(self, result: Result, used: int) -> Result:
         """Return a result with how its winner, or leader, stands against the others (certified method)."""
@@ -239,7 +255,7 @@ class Identifier:
 
     def _standing_by_sources(self, leader: int, dropped: NDArray[np.bool_]) -> Standing:
         assert self._sources is not None
-        enough = float(self._rule["log_threshold"][0])
+        enough = self._sources.enough
         leads, weakest = {}, np.inf
         for other, label in enumerate(self._problem.labels):
             if other != leader:
@@ -328,6 +344,7 @@ class Identifier:
             delta=self._problem.delta,
             epsilon=self._problem.epsilon,
             sigma=self._problem.sigma,
+            bounds=self._problem.bounds,
             method=self._method_name,
             options=dict(self._options),
             arms=rows,

@@ -23,10 +23,10 @@ from bestarm import theory
 from bestarm.bandits import Bandit, Discrete, Gaussian, adversaries, paper_adversary
 from bestarm.bandits.adversaries import Adversary
 from bestarm.checks import checked, numbers, one_of
+from bestarm.contaminations import CONTAMINATIONS
 from bestarm.errors import InputError
 from bestarm.information_bound import contaminated_bound
 from bestarm.methods import DEFAULT, METHODS, Method, get_method
-from bestarm.methods.certified import CONTAMINATIONS
 from bestarm.problem import Problem, pose
 from bestarm.result import _strict
 from bestarm.simulation import Trials, progress_bar, simulate

@@ -48,6 +48,8 @@ class Result:
         Rewards used for the decision.
     delta, epsilon, sigma : float
         The question: accepted error, contamination reckoned with, noise.
+    bounds : (float, float) or None
+        Lowest and highest reward, where they were told in place of sigma.
     method, options : str, dict
         How it was answered.
     arms : tuple of ArmRow
@@ -88,6 +90,7 @@ class Result:
     tolerance: float | None = None
     overturn: int | None = None
     alarms: tuple[str, ...] = ()
+    bounds: tuple[float, float] | None = None
 
     def __str__(self) -> str:
         sentence = {"identified": self._identified, "indistinguishable": self._stopped}.get(self.status, self._open)()
@@ -96,25 +99,30 @@ class Result:
         return sentence + "." + "".join(f" Alarm: {alarm}." for alarm in self.alarms)
 
     def _terms(self) -> str:
+        noise = f"sigma = {self.sigma:g}"
+        if self.bounds is not None:
+            noise = f"rewards from {self.bounds[0]:g} to {self.bounds[1]:g}"
         if self.alarms:
-            return f"(sigma = {self.sigma:g}, epsilon = {self.epsilon:g})"
+            return f"({noise}, epsilon = {self.epsilon:g})"
         return (
             f"wrong with probability at most {self.delta:g} under its assumptions "
-            f"(sigma = {self.sigma:g}, epsilon = {self.epsilon:g}: {self.promise})"
+            f"({noise}, epsilon = {self.epsilon:g}: {self.promise})"
         )
 
     def _identified(self) -> str:
         within = self.options.get("good_enough")
         what = f"{self.best!r} has the highest mean"
-        if within is not None and len(self.candidates) > 1:
+        near = within is not None and len(self.candidates) > 1
+        if near:
             what = f"{self.best!r} is within {within:g} of the highest mean"
         sentence = f"{what} of {len(self.arms)} arms{self._compared()}: "
         sentence += f"{self.method} stopped after {self.pulls:,} rewards, {self._terms()}"
-        if self.tolerance is not None and not self.alarms:
+        if self.tolerance is not None and not self.alarms and not near:
             sentence += f"; the same rewards would single it out with epsilon up to {self.tolerance:.3g}"
-        if self.overturn is not None and not self.alarms:
-            where = "in all" if self.options.get("contamination") in ("share-of-all", "sources") else "on each arm"
-            sentence += f", or with {self.overturn:,} replaced rewards {where}"
+            if self.overturn:
+                where = "in all" if self.options.get("contamination") in ("share-of-all", "sources") else "on each arm"
+                many = "reward" if self.overturn == 1 else "rewards"
+                sentence += f", or with {self.overturn:,} replaced {many} {where}"
         return sentence
 
     def _stopped(self) -> str:

@@ -35,6 +35,7 @@ class Sources:
             )
         self._problem = problem
         self._paired = bool(options["paired"])
+        self._share_from = float(options["share_from"])
         with_rate = replace(problem, epsilon=max(problem.epsilon, _LEAST_RATE))
         self._rule = certified_rule(with_rate, options, surely=0.0)
         self._rule["kept"] = ALL
@@ -43,14 +44,19 @@ class Sources:
         self._said = self._looked = 0  # rewards that count, and how many there were at the last look
 
     @property
+    def enough(self) -> float:
+        """The log evidence that drops an arm."""
+        return float(self._rule["log_threshold"][0])
+
+    @property
     def number(self) -> int:
         """Distinct sources so far, V."""
         return len(self._first)
 
     @property
     def count(self) -> int:
-        """Sources that may be dishonest, c."""
-        return math.floor(self._problem.epsilon * self.number + 1e-9)
+        """Sources that may be dishonest, c: the share is assumed to hold from `share_from` sources on."""
+        return math.floor(self._problem.epsilon * max(self.number, self._share_from) + 1e-9)
 
     def tell(self, index: int, value: float, source: Hashable) -> bool:
         """Take in what a source said of an arm; False if it has rewarded that arm before, which counts once."""
@@ -83,9 +89,8 @@ class Sources:
         return float(np.median(values)) + 1e-6 * float(np.mean(values)) if values else -math.inf
 
     def _is_worse(self, b: int, a: int) -> bool:
-        enough = float(self._rule["log_threshold"][0])
         if self._paired:
-            return self._log_paired(b, a) >= enough
+            return self._log_paired(b, a) >= self.enough
         ups, downs = self._entries(b, a)
         if not ups.size or not downs.size:
             return False

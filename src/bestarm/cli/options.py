@@ -6,20 +6,7 @@ from typing import Annotated
 
 import typer
 
-# As in bestarm.methods.certified, which loads the compiler: a second that --help need not take. A test compares them.
-CONTAMINATIONS = {
-    "prescient": (
-        "each reward is replaced with probability at most epsilon, by a coin that sees neither the reward nor the "
-        "future; the value put in its place may depend on everything"
-    ),
-    "malicious": (
-        "each reward is replaced with probability at most epsilon given all that came before, by a coin that may see "
-        "the reward itself"
-    ),
-    "share-of-arm": "at most a share epsilon of the rewards of every single arm was replaced, chosen in any way",
-    "share-of-all": "at most a share epsilon of all rewards was replaced, chosen in any way, even all on one arm",
-    "sources": "at most a share epsilon of the sources (raters, devices, ...) is dishonest, in any way",
-}
+from bestarm.contaminations import CONTAMINATIONS
 
 
 def explained(*names: str) -> str:

@@ -9,27 +9,13 @@ from typing import Any
 import numpy as np
 
 from bestarm.checks import checked
+from bestarm.contaminations import CONTAMINATIONS
 from bestarm.errors import InputError
 from bestarm.kernels.evidence import BOUNDED, CLEAN, LATTICE, evidence_dtype
 from bestarm.kernels.rule import CERTIFIED, MEAN, Rule, new_rule
 from bestarm.methods._base import Method, Option, choice
 from bestarm.methods.bets import COUNTED, bounded_tables, clean_tables, lattice_tables
 from bestarm.problem import Problem
-
-# Each kind of contamination in plain words: what is assumed of the rewards that were replaced.
-CONTAMINATIONS: dict[str, str] = {
-    "prescient": (
-        "each reward is replaced with probability at most epsilon, by a coin that sees neither the reward nor the "
-        "future; the value put in its place may depend on everything"
-    ),
-    "malicious": (
-        "each reward is replaced with probability at most epsilon given all that came before, by a coin that may see "
-        "the reward itself"
-    ),
-    "share-of-arm": "at most a share epsilon of the rewards of every single arm was replaced, chosen in any way",
-    "share-of-all": "at most a share epsilon of all rewards was replaced, chosen in any way, even all on one arm",
-    "sources": "at most a share epsilon of the sources (raters, devices, ...) is dishonest, in any way",
-}
 
 CONTAMINATION = Option(
     "contamination",
@@ -53,7 +39,8 @@ GOOD_ENOUGH = Option(
 SHARE_FROM = Option(
     "share_from",
     lambda problem: 1.0 / problem.epsilon if problem.epsilon > 0.0 else 1.0,
-    "rewards of each arm from which on a share (of-arm, of-all) is assumed to hold; default 1 / epsilon",
+    "rewards of each arm (or sources) from which on a share is assumed to hold: more than a burst of fakes / epsilon; "
+    "default 1 / epsilon",
     lambda value: checked(share_from=value)[0],
 )
 
