@@ -86,8 +86,9 @@ def with_arms(quick: bool) -> Section:
         Goal(f"a pull of {MANY:,} arms by {name}, in pulls of {FEW}", ratios[name], FLAT_IN_ARMS) for name in names
     ]
     section.notes.append(
-        f"Nanoseconds a pull, and a draw with the arms in turn. All arms are equal and eps = delta = 0.1 "
-        f"(certified is told eps = 0.01), so that hardly a trial ends before its cap of {PULLS_AN_ARM:,} K pulls, T = 1,843 K of which are exploration. "
+        "Nanoseconds a pull, and a draw with the arms in turn. All arms are equal and eps = delta = 0.1 (certified is "
+        f"told eps = 0.01), so that hardly a trial ends before its cap of {PULLS_AN_ARM:,} K pulls, T = 1,843 K of "
+        "which are exploration. "
         f"From K = 1,359 on sqrt(t) grows past T, and all pulls of G-CBAI and of the gap rule on means are forced. "
         f"Left out: what would take longer than {LONGEST:g} s."
     )

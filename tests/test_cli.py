@@ -111,8 +111,8 @@ def test_identify_counts_a_source_once_however_often_it_speaks() -> None:
     assert (by_share.returncode, json.loads(by_share.stdout)["best"]) == (0, "A")
     assert by_source.returncode == 3
     found = json.loads(by_source.stdout)
-    assert (found["status"], found["pulls"], found["sensitivity"]) == ("undecided", 400, [])
-    assert found["promise"].startswith("at most a share epsilon of the sources")
+    assert (found["status"], found["pulls"], found["sensitivity"]) == ("undecided", 10, [])  # of 400 told
+    assert found["promise"].startswith("of the sources (raters, devices, ...) so far at most a share epsilon is")
 
 
 def test_identify_compares_the_items_of_a_test_set_pair_by_pair() -> None:

@@ -63,7 +63,8 @@ def contest(seed: int, bots: int = 40, voters: int = 3000) -> ba.Identifier:
 def test_bots_who_vote_often_do_not_make_their_caption_win() -> None:
     result = contest(0).result
     assert (result.status, result.best) == ("identified", BEST)
-    assert "at most a share epsilon of the sources" in str(result)
+    assert "of the sources" in str(result)
+    assert "at most a share epsilon" in str(result)
 
 
 @pytest.mark.slow

@@ -206,11 +206,13 @@ class Identifier:
         self._check_source(source)
         assert self._sources is not None
         assert self._log is not None
-        counts = self._sources.tell(index, value, source)
+        if not self._sources.tell(index, value, source):
+            self._forgo(index)
+            return
         self._log.append(index, value)
         self._place[0], self._reward[0] = index, value
         self._take(self._place, self._reward)
-        if not counts or self.done or not self._sources.is_due():
+        if self.done or not self._sources.is_due():
             return
         arms = self._state.samples.arms
         for worse in self._sources.worse(np.flatnonzero(arms["active"])):
@@ -219,6 +221,13 @@ class Identifier:
         if left.size == 1:
             self._state.control["done"], self._state.control["best"] = 1, left[0]
             self._decision = self._verdict()
+
+    def _forgo(self, index: int) -> None:
+        """Take note that a reward that was asked for has come and is not used."""
+        arm, control = self._state.samples.arms[index], self._state.control[0]
+        if arm["pending"] > 0:
+            arm["pending"] -= 1
+            control["pending"] -= 1
 
     @property
     def result(self) -> Result:
