@@ -244,11 +244,7 @@ class Identifier:
                     overturn=overturn(self._problem, self._options, used, best),
                 )
             self._decision = decision
-        result = replace(self._decision, options=dict(self._options))  # a caller may change its own copy
-        if self._log is not None and self._sources is None and not result.alarms and self.pulls > result.pulls:
-            # Rewards that came after the decision do not change it, but may contradict what it rests on.
-            return replace(result, alarms=late_alarms(self._problem, self._options, self._log))
-        return result
+        return replace(self._decision, options=dict(self._options))  # a caller may change its own copy
 
     def _with_standing(self, result: Result, used: int) -> Result:
         """Return a result with how its winner, or leader, stands against the others (certified method)."""

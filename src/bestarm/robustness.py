@@ -230,12 +230,6 @@ def alarms(problem: Problem, state: State, rule: Rule) -> tuple[str, ...]:
     )
 
 
-def late_alarms(problem: Problem, options: Mapping[str, Any], log: Log) -> tuple[str, ...]:
-    """Return the alarms by all rewards of a log."""
-    rule = certified_rule(problem, options, endless=True)
-    return alarms(problem, replay(rule, log.tapes(problem.size)), rule)
-
-
 def sensitivity(
     problem: Problem, options: Mapping[str, Any], log: Log, epsilons: Sequence[float] | None
 ) -> tuple[Sensitivity, ...]:
