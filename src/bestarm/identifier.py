@@ -25,7 +25,6 @@ from bestarm.robustness import (
     Sensitivity,
     Standing,
     alarms,
-    late_alarms,
     overturn,
     sensitivity,
     standing,
