@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.bounded import Tallies
-from bestarm.kernels.certified import Duels
 from bestarm.kernels.certified import choose as choose_certified
 from bestarm.kernels.certified import has_room as has_room_certified
 from bestarm.kernels.certified import observe as observe_certified
@@ -32,6 +31,7 @@ from bestarm.kernels.readouts import interval
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.state import State, estimate, record
+from bestarm.kernels.stopping import Duels
 from bestarm.kernels.tournament import Tree
 
 Arms = NDArray[np.void]

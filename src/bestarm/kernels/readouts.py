@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bestarm.kernels import bounded as bounds
 from bestarm.kernels import clean, lattice
 from bestarm.kernels.bounded import Tallies
-from bestarm.kernels.certified import FIRST_LIMIT, is_beyond, remove
+from bestarm.kernels.certified import remove
 from bestarm.kernels.clean import Sums
 from bestarm.kernels.compile import entry_kernel, kernel
 from bestarm.kernels.evidence import CELLS, HALF, SUBCELLS, Desk, log_mixture, log_sum, reaches, replaced
@@ -19,6 +19,7 @@ from bestarm.kernels.lattice import LOST, Lattice
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.state import State
+from bestarm.kernels.stopping import FIRST_LIMIT, is_beyond
 
 _HALVINGS = 50
 

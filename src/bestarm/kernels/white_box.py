@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels import lattice
-from bestarm.kernels.certified import NOWHERE, Duels, Survivors
+from bestarm.kernels.certified import NOWHERE
 from bestarm.kernels.compile import inlined_kernel, kernel
 from bestarm.kernels.draws import WHITE_BOX, Laws, clean, pull
 from bestarm.kernels.evidence import SUBCELLS, Desk
 from bestarm.kernels.lattice import Lattice
 from bestarm.kernels.samples import Pool, Record
 from bestarm.kernels.state import CHAMPIONS
+from bestarm.kernels.stopping import Duels, Survivors
 
 FARTHEST = -3.0  # sigmas from the cell, for a bet that has no least value
 
