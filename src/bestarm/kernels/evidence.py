@@ -25,7 +25,6 @@ CELLS = 48  # cells of the lattice that are kept for an arm
 HALF = CELLS // 2
 SUBCELLS = 64  # of a cell
 GROUPS = 4  # rates of exponentials of a family on the lattice, at most
-CLIPS = 3
 
 evidence_dtype = np.dtype(
     [
