@@ -235,8 +235,8 @@ def pair_near(
     """Return log W at the mean of a grid next to the one given, as `evidence.log_pair` does: at least the infimum.
 
     What the bets can gain there in a round is left on the desk as well. The grid saves 60 logarithms, which are most of
-    the time of a look (measured, other work on the machine: .06 against .05, epsilon = 0, 65 ns a pull before and 30 after;
-    .5 against .3 at epsilon = 0.02, 865 and 290).
+    the time of a look (measured with other work on the machine: .06 against .05 at epsilon = 0, 65 ns a pull before
+    and 30 after; .5 against .3 at epsilon = 0.02, 865 and 290).
     """
     if desk[FILLED] == 0.0:
         _fill_table(rule, desk)
