@@ -20,7 +20,9 @@ def methods_page() -> str:
     lines = ["# Methods", "", "Generated from the catalogue by `make docs`.", ""]
     for method in METHODS.values():
         lines += [f"## {method.name}", "", f"{method.summary[0].upper()}{method.summary[1:]}.", ""]
-        lines += [f"- Source: {method.source}.", f"- The error promise is kept against: {_promise(method)}."]
+        kept = "is at most" if method.certifies else "is meant to be at most"
+        proof = "" if method.certifies else " This is not proved."
+        lines += [f"- Source: {method.source}.", f"- The error probability {kept} delta if {_promise(method)}.{proof}"]
         lines += [f"- Option `{option.name}`: {option.summary}." for option in method.options] or ["- No options."]
         lines.append("")
     return "\n".join(lines)
@@ -29,6 +31,24 @@ def methods_page() -> str:
 def _promise(method: Method) -> str:
     """What a method's promise rests on, with its default options."""
     return method.promised({option.name: option.default for option in method.options})
+
+
+def guarantees_page() -> str:
+    """The page on guarantees with its table of promises, which comes from the catalogue."""
+    from bestarm.methods import METHODS
+
+    named: dict[tuple[str, bool], list[str]] = {}
+    for method in METHODS.values():
+        named.setdefault((_promise(method), method.certifies), []).append(f"`{method.name}`")
+    lines = ["| method | wrong with probability at most delta if | proved |", "|---|---|---|"]
+    lines += [
+        f"| {', '.join(names)} | {promise} | {'yes' if proved else 'no'} |"
+        for (promise, proved), names in named.items()
+    ]
+    page = (HERE / "explanation" / "guarantees.md").read_text(encoding="utf-8")
+    before, begin, rest = re.split(r"(<!-- promises.*?-->\n)", page)
+    after = rest[rest.index("<!-- end of promises -->") :]
+    return before + begin + "\n" + "\n".join(lines) + "\n\n" + after
 
 
 def cli_page() -> str:
@@ -47,7 +67,11 @@ def cli_page() -> str:
     return "\n".join(lines)
 
 
-PAGES = {HERE / "reference" / "methods.md": methods_page, HERE / "reference" / "cli.md": cli_page}
+PAGES = {
+    HERE / "reference" / "methods.md": methods_page,
+    HERE / "reference" / "cli.md": cli_page,
+    HERE / "explanation" / "guarantees.md": guarantees_page,
+}
 
 if __name__ == "__main__":
     for path, page in PAGES.items():

@@ -56,6 +56,8 @@ def exploration_pulls(alpha: float, delta: float, kind: str) -> float:
     >>> math.ceil(exploration_pulls(0.05, 0.1, "hoeffding")), math.ceil(exploration_pulls(0.05, 0.1, "chernoff"))
     (1843, 231)
     """
+    if kind == "none":
+        return 1.0
     if alpha == 0:
         return 1.0  # reading #10: nothing is trimmed, and both formulas diverge
     if kind == "hoeffding":
@@ -63,7 +65,7 @@ def exploration_pulls(alpha: float, delta: float, kind: str) -> float:
     if kind == "chernoff":
         # Notes, 4(a): the n with exp(-n kl(alpha, alpha/2)) = delta, in place of Hoeffding's exp(-n alpha^2 / 2).
         return math.log(1 / delta) / bernoulli_kl(alpha, alpha / 2)
-    raise ValueError(f"exploration must be 'hoeffding' or 'chernoff', got {kind!r}")
+    raise ValueError(f"exploration must be 'hoeffding', 'chernoff' or 'none', got {kind!r}")
 
 
 def gap_radius_theory(n: int, t: int, K: int, delta: float, epsilon: float, sigma: float, power: float) -> float:
@@ -136,23 +138,31 @@ def run(
     threshold: str = "theory",
     power: float = 2.0,
     exploration: str = "hoeffding",
+    parameters: str = "clean",
+    floor: str = "arm",
     seed: int = 0,
     max_pulls: int | None = None,
 ) -> Trajectory:
     """Run one of g-cbai, random, mean-gap (Alg. 1) or se-cbai, median-se, mean-se (Alg. 2) until it stops.
 
     Valid for K >= 2, 0 < delta < 1, 0 <= epsilon < 1/2, sigma > 0, 0 <= alpha < 1/2, power > 1, 0 <= seed < 2^64.
+    `parameters` ("clean", "same") is for mean-se and mean-gap, without alpha; `floor` ("arm", "total") for random.
 
     >>> run("mean-se", lambda arm: [0.0, 10.0, 0.0][arm], 3, delta=0.1, epsilon=0.0, sigma=1.0)
     Trajectory(arms=[0, 1, 2], answer=1, pulls=3)
     """
-    if method in ("mean-se", "mean-gap"):
-        epsilon = alpha = 0.0  # reading #16: as if nothing were contaminated, so sample mean, T = 1, no 1/(1-epsilon)
-    elif alpha is None:
+    if parameters not in ("clean", "same") or floor not in ("arm", "total"):
+        raise ValueError(f"no such parameters or floor: {parameters!r}, {floor!r}")
+    plain = method in ("mean-se", "mean-gap")
+    if plain and parameters == "clean":
+        epsilon = 0.0  # reading #16: as if nothing were contaminated, so sample mean, T = 1, no 1/(1-epsilon)
+    if alpha is None:
         alpha = epsilon / 2  # lemma est_con, reading #9
     T = exploration_pulls(alpha, delta, exploration)
 
     def estimate(values: Sequence[float]) -> float:
+        if plain:
+            return math.fsum(values) / len(values)
         return median(values) if method == "median-se" else trimmed_mean(values, alpha)
 
     def gap_radius(n: int, t: int) -> float:
@@ -167,6 +177,8 @@ def run(
 
     if method in ("g-cbai", "mean-gap"):
         return _gap(pull, K, T, estimate, gap_radius, None, max_pulls)
+    if method == "random" and floor == "total":
+        return _random_from_the_start(pull, K, T, estimate, gap_radius, seed, max_pulls)
     if method == "random":
         return _gap(pull, K, T, estimate, gap_radius, seed, max_pulls)
     if method in ("se-cbai", "median-se", "mean-se"):
@@ -209,6 +221,34 @@ def _gap(
 
         if t == max_pulls:  # only now: the stop test has been made after the last pull
             return Trajectory(arms, -1, t)
+        rewards[arm].append(pull(arm))
+        arms.append(arm)
+
+
+def _random_from_the_start(
+    pull: Callable[[int], float],
+    K: int,
+    T: float,
+    estimate: Callable[[Sequence[float]], float],
+    radius: Callable[[int, int], float],
+    seed: int,
+    max_pulls: int | None,
+) -> Trajectory:
+    """Reading #14, its variant: arms drawn uniformly always, Alg. 1's stopping rule once K T pulls were made in all."""
+    arms: list[int] = []
+    rewards: list[list[float]] = [[] for _ in range(K)]
+    while True:
+        t = len(arms)
+        if t >= K * T and all(rewards):  # an arm without a reward has no estimate
+            mu = [estimate(rewards[i]) for i in range(K)]
+            beta = [radius(len(rewards[i]), t) for i in range(K)]
+            leader = max(range(K), key=lambda i: mu[i])
+            highest = max(mu[i] + beta[i] for i in range(K) if i != leader)
+            if highest - (mu[leader] - beta[leader]) <= 0:
+                return Trajectory(arms, leader, t)
+        if t == max_pulls:
+            return Trajectory(arms, -1, t)
+        arm = uniform_arm(seed, t, K)
         rewards[arm].append(pull(arm))
         arms.append(arm)
 

@@ -153,7 +153,9 @@ OPTION_VALUES: dict[str, tuple[str, str, list[Any]]] = {
     "alpha": ("be in [0, 0.5)", ALPHA_FIX, [0.5, -0.1, NAN, INF, "0.1", True]),
     "power": ("be a finite number > 1", POWER_FIX, [1, 1.0, 0.0, -2.0, NAN, INF, "2", True]),
     "threshold": ("be one of theory, empirical", "check the spelling", ["Theory", "", 1, True]),
-    "exploration": ("be one of hoeffding, chernoff", "check the spelling", ["none", "", 0, ["chernoff"]]),
+    "exploration": ("be one of hoeffding, chernoff, none", "check the spelling", ["None", "", 0, ["chernoff"]]),
+    "parameters": ("be one of clean, same", "check the spelling", ["Clean", "", 0, ["same"]]),
+    "floor": ("be one of arm, total", "check the spelling", ["arms", "", 0, ["total"]]),
     "resolution": (POSITIVE, "it is the size of a lead that is worth finding", [0, 0.0, -1.0, NAN, INF, "1", True]),
     "contamination": (
         "be one of prescient, malicious, share-of-arm, share-of-all, sources",
@@ -195,10 +197,10 @@ def test_what_each_method_has() -> None:
         "certified": "contamination, resolution, good_enough, share_from, paired",
         "g-cbai": "alpha, threshold, power, exploration",
         "se-cbai": "alpha, exploration",
-        "random": "alpha, threshold, power, exploration, seed",
+        "random": "alpha, threshold, power, exploration, floor, seed",
         "median-se": "alpha, exploration",
-        "mean-se": "no options",
-        "mean-gap": "threshold, power",
+        "mean-se": "parameters, exploration",
+        "mean-gap": "threshold, power, parameters, exploration",
     }
     for method, listed in lists.items():
         message = ("depth", f"be an option of {method}", "3", f"{method} has {listed}")
@@ -450,7 +452,7 @@ SIMULATIONS: list[Case] = [
     *cases(simulation, "epsilon", "be in [0, 0.5)", EPSILON_FIX, 0.5, -0.1),
     *cases(simulation, "sigma", POSITIVE, SIGMA_FIX, 0.0, -1.0, NAN),
     *cases(simulation, "method", ONE_OF_METHODS, "check the spelling", "ucb", None),
-    *cases(simulation, "alpha", "be an option of mean-se", "mean-se has no options", 0.1),
+    *cases(simulation, "alpha", "be an option of mean-se", "mean-se has parameters, exploration", 0.1),
     *cases(
         *(simulation, "contamination", "not be sources", "simulated rewards have no sources", "sources"),
         method="certified",

@@ -69,6 +69,7 @@ def test_identify_is_the_loop_that_a_user_would_write(method: str, seed: int) ->
     assert result.options.items() >= short(method).items()
     assert set(result.options) == {option.name for option in METHODS[method].options}
     assert result.promise == METHODS[method].promised(result.options)
+    assert result.proved == (method == "certified")
     assert (result.leader, result.limit) == ("A", None)
     assert result.alarms == ()
     if METHODS[method].certifies:
@@ -255,6 +256,48 @@ def test_without_contamination_the_robust_methods_are_their_plain_counterparts(
         runs.append((pull.pulled, result.best, result.arms))
     assert runs[0] == runs[1]
     assert len(runs[0][0]) > 100
+
+
+# ------------------------------------------------------------------------------------------- an exploration too long
+
+
+@pytest.mark.parametrize("method", ["g-cbai", "se-cbai", "random", "median-se"])
+def test_an_exploration_that_nobody_can_afford_is_warned_of(method: str) -> None:
+    asked: dict[str, Any] = {"delta": 0.1, "epsilon": 1e-6, "sigma": 1.0, "method": method}
+    with pytest.warns(UserWarning, match="before any decision") as warned:
+        ba.Identifier(2, **asked)
+    assert [str(one.message) for one in warned] == [
+        'exploration="hoeffding" asks for T = 1.8e+13 pulls of each arm before any decision (epsilon = 1e-06, '
+        'alpha = 5e-07, delta = 0.1): use exploration="chernoff" or exploration="none", a larger alpha, or the method '
+        "certified, which has no forced exploration"
+    ]
+    assert warned[0].filename == __file__
+    with pytest.warns(UserWarning, match=r'T = 2.4e\+07 pulls .*: use exploration="none", a larger alpha') as warned:
+        ba.identify(lambda arm: 0.0, 2, max_pulls=4, exploration="chernoff", **asked)
+    assert warned[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"method": "certified"},
+        {"method": "mean-se"},
+        {"method": "mean-gap", "exploration": "hoeffding"},
+        {"method": "g-cbai", "exploration": "none"},
+        {"method": "random", "floor": "total", "alpha": 0.05},
+        {"method": "se-cbai", "alpha": 7e-4, "delta": 0.1},  # T = 9.4e6
+    ],
+    ids=str,
+)
+def test_one_that_can_be_afforded_is_not(given: dict[str, Any]) -> None:
+    """Warnings are errors in these tests."""
+    assert not ba.Identifier(2, **{"delta": 0.1, "epsilon": 1e-6, "sigma": 1.0, **given}).done
+
+
+@pytest.mark.parametrize("given", [{"method": "random", "floor": "total"}, {"method": "mean-se", "parameters": "same"}])
+def test_variants_that_wait_as_long_are_warned_of_too(given: dict[str, Any]) -> None:
+    with pytest.warns(UserWarning, match=r"T = 1.8e\+13 pulls"):
+        ba.Identifier(2, delta=0.1, epsilon=1e-6, sigma=1.0, **given)
 
 
 # ---------------------------------------------------------------------------------------------------------- intervals

@@ -148,6 +148,21 @@ def test_what_the_cap_cuts_is_said_without_simulating_it() -> None:
     assert 'exploration="chernoff" saves much: 12,368 pulls in place of 958,636 (benign adversary).' in capped.advice
 
 
+def test_an_exploration_that_nobody_can_afford_is_said_in_the_advice() -> None:
+    def warned(epsilon: float) -> list[str]:
+        return [line for line in quick(epsilon=epsilon).advice if "before any decision" in line]
+
+    long, short = warned(1e-6)
+    assert long.startswith('exploration="hoeffding" asks for T = 2.4e+13 pulls of each arm before any decision')
+    assert "(epsilon = 1e-06, alpha = 5e-07, delta = 0.05)" in long
+    assert short.startswith('exploration="chernoff" asks for T = 3.1e+07 pulls of each arm before any decision')
+    assert short.endswith(
+        'use exploration="none", a larger alpha, or the method certified, which has no forced exploration.'
+    )
+    assert [line.split()[0] for line in warned(1e-3)] == ['exploration="hoeffding"']  # T = 2.4e7
+    assert warned(2e-3) == warned(0.0) == []
+
+
 def test_long_trials_are_fewer_and_short_caps_show() -> None:
     hard = plan([0.01, 0.0], sigma=1.0, epsilon=0.0, delta=0.05, methods=["mean-se"], max_pulls=100_000)
     (row,) = hard.forecasts

@@ -11,6 +11,7 @@ from scipy.stats import binom, binomtest
 
 import bestarm as ba
 from bestarm.bandits import ATTACKS, attacks
+from bestarm.methods import METHODS
 
 MEANS = [2.5, 1.7, 1.0, 0.6]
 ROBUST: dict[str, dict[str, Any]] = {
@@ -412,3 +413,174 @@ def test_each_limit_has_its_sentence() -> None:
 def test_there_is_a_default_resolution_only_with_contamination() -> None:
     assert ba.Identifier(2, delta=0.1, epsilon=0.0, sigma=1.0).result.options["resolution"] is None
     assert ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0).result.options["resolution"] > 0.0
+
+
+# ------------------------------------------------------------------------------ promises without a proof, as printed
+
+
+def symmetric(law: str, means: Sequence[float], epsilon: float) -> ba.Bandit:
+    """Arms that are 1-sub-Gaussian and symmetric, and replaced rewards that are so around the same means."""
+    mu = np.array(means)
+    if law == "gaussian":
+        return ba.Bandit([ba.Gaussian(mean) for mean in means], epsilon, A.Uniform(mu, 3.0**0.5))
+    if law == "two points":
+        return ba.Bandit([two_point(mean, 0.5) for mean in means], epsilon, A.TwoPoints(mu - 1.0, mu + 1.0))
+    arms = [ba.Discrete([mean - 1.5, mean, mean + 1.5], [1 / 9, 7 / 9, 1 / 9]) for mean in means]
+    return ba.Bandit(arms, epsilon, A.TwoPoints(mu - 1.0, mu + 1.0))
+
+
+def test_the_three_point_law_is_sub_gaussian() -> None:
+    """And the uniform law on mean +- sqrt(3), and two points at mean +- 1, are known to be."""
+    k = np.linspace(-12.0, 12.0, 4801)
+    assert (np.log(7 / 9 + 2 / 9 * np.cosh(1.5 * k)) - k**2 / 2.0).max() < 1e-12
+
+
+TRIMMED: dict[str, tuple[str, dict[str, Any]]] = {
+    "g-cbai": ("g-cbai", {"exploration": "chernoff"}),
+    "g-cbai, none": ("g-cbai", {"exploration": "none"}),
+    "g-cbai, empirical": ("g-cbai", {"exploration": "chernoff", "threshold": "empirical"}),
+    "se-cbai": ("se-cbai", {"exploration": "chernoff"}),
+    "se-cbai, none": ("se-cbai", {"exploration": "none"}),
+    "random": ("random", {"exploration": "chernoff"}),
+    "random, total, empirical": ("random", {"exploration": "chernoff", "floor": "total", "threshold": "empirical"}),
+}
+
+
+def keeps_its_promise(name: str, law: str, epsilon: float, trials: int, cap: int) -> None:
+    """Wide gaps, where all trials end; and a near tie, where a wrong end is as likely as it can be."""
+    method, options = TRIMMED[name]
+    for means, all_end in (((1.5, 0.5, 0.0), True), ((0.001, 0.0), False)):
+        found = ba.simulate(
+            symmetric(law, means, epsilon),
+            method,
+            delta=0.1,
+            sigma=1.0,
+            trials=trials,
+            seed=61,
+            max_pulls=cap,
+            **options,
+        )
+        assert not violated(found.wrong, trials, 0.1)
+        assert not all_end or found.decided == trials
+
+
+@pytest.mark.parametrize("name", TRIMMED)
+@pytest.mark.parametrize("law", ["gaussian", "two points"])
+def test_trimmed_means_keep_delta_where_all_rewards_are_symmetric_and_sub_gaussian(name: str, law: str) -> None:
+    keeps_its_promise(name, law, 0.25, 200, 10_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TRIMMED)
+@pytest.mark.parametrize("law", ["gaussian", "two points", "three points"])
+@pytest.mark.parametrize("epsilon", [0.1, 0.25, 0.45])
+def test_trimmed_means_keep_delta_over_thousands_of_trials(name: str, law: str, epsilon: float) -> None:
+    if epsilon <= 0.25 or "empirical" not in name:
+        keeps_its_promise(name, law, epsilon, 2000, 20_000)
+
+
+@pytest.mark.parametrize("method", ["g-cbai", "se-cbai", "random"])
+def test_fakes_on_both_sides_break_trimmed_means_if_they_are_not_balanced(method: str) -> None:
+    """Known failure: 90 % of the fakes at +1000, 10 % at -1000, for the best arm the other way round; 1.5 sigma."""
+    means, high = np.array([2.5, 1.0, 0.6]), np.array([-1000.0, 1000.0, 1000.0])
+    adversary = A.TwoPoints(high, -high, 0.9)
+    assert (np.abs(0.9 * high - 0.1 * high - means) > 700.0).all()  # the fakes are not symmetric around the means
+    trials = ba.simulate(gaussian(means.tolist(), adversary), method, delta=0.1, trials=15, seed=62)
+    assert trials.wrong == trials.decided == 15
+    assert "the replaced ones included" in METHODS[method].promised(trials.settings["options"])
+
+
+def test_the_median_is_wrong_where_replaced_rewards_can_hide_the_lead() -> None:
+    """Known failure: the paper's own means at epsilon = 0.1, points at 1.5 sigma; a gap of 0.2 where 0.28 is hidden."""
+    means, epsilon = np.array([2.5, 2.3, 2.0, 0.6]), 0.1
+    assert means[0] - means[1] < 2.0 * ba.theory.minimal_bias(epsilon)
+    adversary = A.Point(means + 1.5 * np.array([-1.0, 1.0, 1.0, 1.0]))
+    trials = ba.simulate(gaussian(means.tolist(), adversary), "median-se", delta=0.1, trials=30, seed=63)
+    assert trials.wrong == trials.decided == 30
+
+
+def at_the_limit(epsilon: float, over: float, place: float, size: int = 2) -> ba.Bandit:
+    """Normal arms whose gap is `over` times what can be hidden, all fakes against the best one, `place` from the means.
+
+    Beyond the medians it does not matter where: the median moves by how many there are.
+    """
+    gap = over * 2.0 * ba.theory.minimal_bias(epsilon)
+    means = [gap] + [0.0] * (size - 1)
+    return gaussian(means, A.Point([gap - place] + [place] * (size - 1)), epsilon)
+
+
+@pytest.mark.parametrize("exploration", ["hoeffding", "chernoff"])
+@pytest.mark.parametrize("place", [1.5, 1000.0])
+def test_the_median_keeps_delta_just_above_what_can_be_hidden(exploration: str, place: float) -> None:
+    """At the largest epsilon and delta that are promised, and the paper's; four times the limit ends."""
+    for epsilon, delta in ((0.25, 0.2), (0.1, 0.1)):
+        for over, all_end in ((1.01, False), (4.0, True)):
+            bandit = at_the_limit(epsilon, over, place)
+            trials = ba.simulate(
+                bandit, "median-se", delta=delta, trials=200, seed=64, max_pulls=20_000, exploration=exploration
+            )
+            assert not violated(trials.wrong, 200, delta)
+            assert not all_end or trials.decided == 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [2, 10, 50])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.25, 0.2), (0.25, 0.01), (0.1, 0.2), (0.02, 0.1)])
+def test_the_median_keeps_delta_over_many_trials(size: int, epsilon: float, delta: float) -> None:
+    for place in (1.5, 1000.0):
+        bandit = at_the_limit(epsilon, 1.01, place, size)
+        trials = ba.simulate(
+            bandit, "median-se", delta=delta, trials=500, seed=65, max_pulls=5_000 * size, exploration="chernoff"
+        )
+        assert not violated(trials.wrong, 500, delta)
+
+
+def near_tie(method: str, epsilon: float, **options: Any) -> tuple[ba.Bandit, str, dict[str, Any]]:
+    return symmetric("two points", (0.001, 0.0), epsilon), method, {"exploration": "chernoff", **options}
+
+
+# Beyond what is printed, in one respect each.
+BEYOND: dict[str, tuple[ba.Bandit, str, dict[str, Any]]] = {
+    "alpha above epsilon / 2": near_tie("se-cbai", 0.1, alpha=0.4),
+    "g-cbai, empirical, epsilon above 0.25": near_tie("g-cbai", 0.49, threshold="empirical"),
+    "random, empirical, epsilon above 0.25": near_tie("random", 0.49, threshold="empirical"),
+    "median, epsilon above 0.25": (at_the_limit(0.4, 1.01, 1000.0), "median-se", {"exploration": "chernoff"}),
+    "median, no exploration": (at_the_limit(0.1, 1.01, 1000.0), "median-se", {"exploration": "none"}),
+    "median, alpha above epsilon / 2": (
+        at_the_limit(0.25, 1.01, 1000.0, 100),
+        "median-se",
+        {"exploration": "chernoff", "alpha": 0.49},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_every_condition_of_a_promise_is_needed(name: str) -> None:
+    bandit, method, options = BEYOND[name]
+    trials = ba.simulate(bandit, method, delta=0.1, sigma=1.0, trials=300, seed=66, max_pulls=20_000, **options)
+    assert exceeded(trials.wrong, 300, 0.1)
+
+
+def test_the_promises_as_printed() -> None:
+    trimmed = (
+        "all rewards of an arm, the replaced ones included, are independent, symmetric around its mean and "
+        "sigma-sub-Gaussian, and alpha is at most epsilon / 2"
+    )
+    median = (
+        "clean rewards are normal, each is replaced with probability at most epsilon by a coin of its own that sees no "
+        "reward, the best mean leads every other by more than 2 sigma Phi^-1(1 / (2 (1 - epsilon))), which is what "
+        "replaced rewards can hide, epsilon is at most 0.25, delta at most 0.2 and alpha at most epsilon / 2"
+    )
+    printed = {
+        **dict.fromkeys(("g-cbai", "se-cbai", "random"), trimmed),
+        "median-se": median,
+        **dict.fromkeys(("mean-se", "mean-gap"), "no reward is replaced"),
+    }
+    for method, promise in printed.items():
+        finder = ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0, method=method)
+        assert (finder.result.promise, finder.result.proved) == (promise, False)
+    for method in ("g-cbai", "random"):
+        empirical = ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0, method=method, threshold="empirical")
+        assert empirical.result.promise == f"{trimmed}, and epsilon at most 0.25"
+    short = ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0, method="median-se", exploration="none")
+    assert short.result.promise == "rewards are normal and none is replaced"

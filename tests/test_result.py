@@ -17,7 +17,7 @@ from bestarm.methods import METHODS
 
 FIELDS = {
     *("status", "best", "candidates", "pulls", "delta", "epsilon", "sigma", "method", "options", "arms", "promise"),
-    *("leader", "limit", "leads", "evidence", "tolerance", "overturn", "alarms", "bounds"),
+    *("leader", "limit", "leads", "evidence", "tolerance", "overturn", "alarms", "bounds", "proved"),
 }
 ROW = {"label", "pulls", "estimate", "lower", "upper", "active"}
 
@@ -49,8 +49,16 @@ def test_a_verdict_is_one_sentence_with_all_that_it_rests_on(method: str) -> Non
     assert sentence.endswith(".")
     assert ". " not in sentence
     assert "\n" not in sentence
-    assert f": {method} stopped after {result.pulls:,} rewards, wrong with probability at most 0.05 " in sentence
-    assert f"(sigma = 0.5, epsilon = 0.2: {METHODS[method].promised(result.options)})" in sentence
+    promise = METHODS[method].promised(result.options)
+    assert result.proved == METHODS[method].certifies == (method == "certified")
+    if result.proved:
+        terms = f"wrong with probability at most 0.05 under its assumptions (sigma = 0.5, epsilon = 0.2: {promise})"
+    else:
+        terms = (
+            "meant to be wrong with probability at most 0.05 (sigma = 0.5, epsilon = 0.2) "
+            f"if {promise}; this is not proved."
+        )
+    assert f": {method} stopped after {result.pulls:,} rewards, {terms}" in sentence
 
 
 TERMS = "wrong with probability at most 0.05 under its assumptions (sigma = 1, epsilon = 0.1: any adversary)"
@@ -68,6 +76,17 @@ def test_the_sentence_of_a_winner() -> None:
     assert str(sample(tolerance=None, overturn=None)) == f"{start}."
     in_all = str(sample(options={"contamination": "share-of-all"}))
     assert in_all.endswith("epsilon up to 0.17, or with 21 replaced rewards in all.")
+
+
+def test_the_sentence_of_a_method_without_a_proof_says_so() -> None:
+    text = str(sample(method="mean-se", promise="no reward is replaced", proved=False, tolerance=None, overturn=None))
+    assert text == (
+        "'B' has the highest mean of 3 arms (estimate 2.5, next 'A' with 2.125): mean-se stopped after 12,345 rewards, "
+        "meant to be wrong with probability at most 0.05 (sigma = 1, epsilon = 0.1) if no reward is replaced; "
+        "this is not proved."
+    )
+    bounded = str(sample(promise="no reward is replaced", proved=False, bounds=(1.0, 5.0)))
+    assert "(rewards from 1 to 5, epsilon = 0.1) if no reward is replaced; this is not proved" in bounded
 
 
 def test_the_sentence_names_bounds_in_place_of_sigma() -> None:
@@ -182,6 +201,7 @@ def test_json_is_complete_and_strict() -> None:
         "overturn": 21,
         "alarms": ["one"],
         "bounds": None,
+        "proved": True,
     }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, overload
@@ -16,7 +18,7 @@ from bestarm.errors import InputError
 from bestarm.kernels import methods as kernels
 from bestarm.kernels.readouts import withdraw
 from bestarm.kernels.state import make_room, new_state
-from bestarm.methods import DEFAULT, Method, get_method
+from bestarm.methods import DEFAULT, Method, forced_pulls, get_method, too_long
 from bestarm.problem import Label, checked_reward, checked_rewards, pose
 from bestarm.result import LIMITS, STATUSES, ArmRow, Result
 from bestarm.robustness import (
@@ -85,6 +87,7 @@ class Identifier:
         self._options = self._method.complete(self._problem, options)
         self._index = {label: place for place, label in enumerate(self._problem.labels)}
         self._rule = self._method.rule(self._problem, self._options)
+        self._warn_of_a_long_exploration()
         self._sources: Sources | None = None
         if self._method.certifies:
             self._rule["kept"] = ALL
@@ -97,6 +100,18 @@ class Identifier:
         self._log = Log() if self._method.certifies else None
         # One index and one reward on their way to or from the kernels: a new array costs more than the pull.
         self._place, self._reward = np.zeros(1, np.int64), np.zeros(1)
+
+    def _warn_of_a_long_exploration(self) -> None:
+        problem, options = self._problem, self._options
+        warning = too_long(
+            forced_pulls(self._rule, problem.size),
+            options.get("exploration", "none"),
+            problem.epsilon,
+            options.get("alpha", problem.epsilon / 2.0),
+            problem.delta,
+        )
+        if warning is not None:
+            warnings.warn(warning, stacklevel=_callers_level())
 
     def __repr__(self) -> str:
         return (
@@ -353,10 +368,21 @@ class Identifier:
             options=dict(self._options),
             arms=rows,
             promise=self._method.promised(self._options),
+            proved=self._method.certifies,
             leader=self._problem.labels[best] if best >= 0 else guess.label if self.pulls > 0 else None,
             limit=LIMITS[int(control["limit"])],
             alarms=alarms(self._problem, self._state, self._rule) if self._method.certifies else (),
         )
+
+
+def _callers_level() -> int:
+    """Return the `stacklevel` of a warning, given in the function that calls this, which names the user's line."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+        level += 1
+    return level
 
 
 def _estimate(row: ArmRow) -> float:

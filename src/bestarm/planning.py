@@ -26,7 +26,7 @@ from bestarm.checks import checked, numbers, one_of
 from bestarm.contaminations import CONTAMINATIONS
 from bestarm.errors import InputError
 from bestarm.information_bound import contaminated_bound
-from bestarm.methods import DEFAULT, METHODS, Method, get_method
+from bestarm.methods import DEFAULT, METHODS, Method, get_method, too_long
 from bestarm.problem import Problem, pose
 from bestarm.result import _strict
 from bestarm.simulation import Trials, progress_bar, simulate
@@ -297,7 +297,8 @@ def _bound(means: NDArray[np.float64], problem: Problem, bandit: Bandit) -> tupl
 
 
 def _settings(method: Method, epsilon: float) -> list[tuple[str, str]]:
-    explores = epsilon > 0.0 and any(option.name == "exploration" for option in method.options)
+    has = {option.name for option in method.options}
+    explores = epsilon > 0.0 and "exploration" in has and "parameters" not in has  # sample means do not, by default
     return [(method.name, kind) for kind in (EXPLORATIONS if explores else ("none",))]
 
 
@@ -386,6 +387,10 @@ _LAWS = {
 
 
 def _exploration_and_cap(plan: Plan) -> Iterator[str]:
+    for kind, row in plan.exploration.items():
+        warning = too_long(row["T"], kind, plan.epsilon, plan.epsilon / 2.0, plan.delta)
+        if warning is not None:
+            yield f"{warning}."
     rows = [row for row in plan.forecasts if row["adversary"] == "benign"]
     pulls = {kind: [row["mean_pulls"] for row in rows if row["exploration"] == kind] for kind in EXPLORATIONS}
     if pairs := list(zip(*pulls.values(), strict=True)):  # of the methods that explore, in the same order

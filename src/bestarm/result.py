@@ -55,7 +55,9 @@ class Result:
     arms : tuple of ArmRow
         Estimates and intervals at the time of the decision.
     promise : str
-        The assumption under which the error probability is kept.
+        The assumption under which the error probability is at most delta, or is meant to be.
+    proved : bool
+        Whether that is proved. If not, the sentence says so.
     limit : {None, "contamination", "resolution", "budget"}
         Why no winner was named: contamination could hide what is left of the lead; a lead of the resolution would have
         been found; or it was stopped from outside.
@@ -91,6 +93,7 @@ class Result:
     overturn: int | None = None
     alarms: tuple[str, ...] = ()
     bounds: tuple[float, float] | None = None
+    proved: bool = True
 
     def __str__(self) -> str:
         sentence = {"identified": self._identified, "indistinguishable": self._stopped}.get(self.status, self._open)()
@@ -104,6 +107,11 @@ class Result:
             noise = f"rewards from {self.bounds[0]:g} to {self.bounds[1]:g}"
         if self.alarms:
             return f"({noise}, epsilon = {self.epsilon:g})"
+        if not self.proved:
+            return (
+                f"meant to be wrong with probability at most {self.delta:g} ({noise}, epsilon = {self.epsilon:g}) "
+                f"if {self.promise}; this is not proved"
+            )
         return (
             f"wrong with probability at most {self.delta:g} under its assumptions "
             f"({noise}, epsilon = {self.epsilon:g}: {self.promise})"

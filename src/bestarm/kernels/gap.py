@@ -1,7 +1,8 @@
 """Algorithm 1 of MTCD21 (G-CBAI), its attack-free counterpart, and the random baseline with its stopping rule.
 
 Readings: t = rewards so far in every formula (#11); least-pulled arm first while some N_i < max(sqrt(t), T) (#5, #11);
-lowest index on ties (#12); the random baseline is forced only to T (#14).
+lowest index on ties (#12); the random baseline is forced only to T (#14), or draws arms from the first pull on and may
+stop from K T pulls on (its variant `floor="total"`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from bestarm.kernels.compile import constant, inlined_kernel, kernel
 from bestarm.kernels.prefetch import fetch
 from bestarm.kernels.radii import gap_log_root
+from bestarm.kernels.rule import GUIDED, UNIFORM, UNIFORM_AT_ONCE
 from bestarm.kernels.samples import LINES_OF_INSERT, MANY, Pool, Record
 from bestarm.kernels.state import count_fewest, estimate
 from bestarm.kernels.tournament import (
@@ -40,7 +42,7 @@ _OFTEN = 16  # pulls
 def _needs_exploration(rule: Record, fewest: int, t: int) -> bool:
     if fewest < rule.explored:
         return True
-    return rule.uniform == 0 and fewest * fewest < t  # N_i < sqrt(t), in integers
+    return rule.uniform == GUIDED and fewest * fewest < t  # N_i < sqrt(t), in integers
 
 
 @inlined_kernel
@@ -135,7 +137,7 @@ def _closest_challenger(rule: Record, trees: Tree, root: float, found: int) -> i
 def settle(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, index: int) -> None:
     """Take note of a reward of an arm: find out whether the algorithm stops, and between which arms it is if not."""
     count_fewest(arms, control, index)
-    if control.fewest < rule.explored:
+    if control.fewest < rule.explored or control.t < rule.total:
         control.explored = 0
     else:
         _settle_explored(arms, control, rule, pool, trees, index)
@@ -184,9 +186,11 @@ def _uniform_arm(seed: np.uint64, t: int, arms: int) -> int:
 @inlined_kernel
 def choose(arms: Arms, control: Record, rule: Record) -> int:
     """Return the arm to pull next (eq. sampling rule) when no reward is outstanding."""
+    if rule.uniform == UNIFORM_AT_ONCE:
+        return _uniform_arm(rule.seed, control.t, arms.size)
     if control.explored == 0:
         return control.first_fewest
-    if rule.uniform == 1:
+    if rule.uniform == UNIFORM:
         return _uniform_arm(rule.seed, control.t, arms.size)
     leader, challenger = control.leader, control.challenger
     if arms[leader].told == arms[challenger].told:  # so the radii are equal
@@ -198,6 +202,8 @@ def choose(arms: Arms, control: Record, rule: Record) -> int:
 def choose_ahead(arms: Arms, control: Record, rule: Record, pool: Pool) -> int:
     """Choose while rewards are outstanding: counts and radii as if they had come in, estimates as they are."""
     t = control.t + control.pending
+    if rule.uniform == UNIFORM_AT_ONCE:
+        return _uniform_arm(rule.seed, t, arms.size)
     least = 0
     unknown = arms[0].told == 0
     for index in range(1, arms.size):
@@ -207,7 +213,7 @@ def choose_ahead(arms: Arms, control: Record, rule: Record, pool: Pool) -> int:
     # Arms without any reward have no estimate to go by: spread evenly until they report.
     if unknown or _needs_exploration(rule, arms[least].told + arms[least].pending, t):
         return least
-    if rule.uniform == 1:
+    if rule.uniform == UNIFORM:
         return _uniform_arm(rule.seed, t, arms.size)
     root = gap_log_root(rule, t)
     leader = 0
@@ -233,6 +239,6 @@ def choose_ahead(arms: Arms, control: Record, rule: Record, pool: Pool) -> int:
 def radius(arms: Arms, control: Record, rule: Record, index: int) -> float:
     """Return beta_i(t, delta) of an arm as things stand; +infinity before it is explored."""
     pulls = arms[index].told
-    if pulls == 0 or pulls < rule.explored:
+    if pulls == 0 or pulls < rule.explored or control.t < rule.total:
         return np.inf
     return rule.scale * np.sqrt(2.0 / pulls) * gap_log_root(rule, control.t)

@@ -17,6 +17,11 @@ MEAN = 0
 TRIMMED = 1
 MEDIAN = 2
 
+# How the gap family chooses among arms.
+GUIDED = 0  # leader or challenger, after the forced exploration
+UNIFORM = 1  # at random, after it
+UNIFORM_AT_ONCE = 2  # at random from the first pull on
+
 rule_dtype = np.dtype(
     [
         ("family", "i8"),
@@ -28,8 +33,9 @@ rule_dtype = np.dtype(
         ("threshold", "i8"),  # gap family: radii.THEORY or radii.EMPIRICAL
         ("log_constant", "f8"),  # gap family: log((K - 1) C / delta)
         ("power", "f8"),  # gap family: the paper's beta, exponent of t
-        ("uniform", "i8"),  # gap family: 1 to pull arms at random
-        ("seed", "u8"),  # for that
+        ("total", "f8"),  # gap family: pulls of all arms together before it may stop
+        ("uniform", "i8"),  # gap family: GUIDED, UNIFORM or UNIFORM_AT_ONCE
+        ("seed", "u8"),  # for the last two
     ]
 )
 Rule = NDArray[np.void]  # of rule_dtype, or of evidence_dtype for the certified method; length 1

@@ -11,8 +11,10 @@ import numpy as np
 from bestarm.checks import checked, one_of
 from bestarm.errors import InputError
 from bestarm.kernels.radii import EMPIRICAL, THEORY, chernoff_pulls, gap_log_constant, hoeffding_pulls
-from bestarm.kernels.rule import ELIMINATION, GAP, MEAN, TRIMMED, Rule, new_rule
+from bestarm.kernels.rule import ELIMINATION, GAP, GUIDED, MEAN, TRIMMED, UNIFORM_AT_ONCE, Rule, new_rule
 from bestarm.problem import Problem
+
+UNAFFORDABLE = 1e7  # pulls of each arm
 
 MTCD21 = "Mukherjee, Tajer, Chen and Das (2021), Mean-based best arm identification under reward contamination"
 
@@ -36,8 +38,9 @@ class Method:
     name, summary, source : str
         Its name in the interface, what it does in one line, where it comes from.
     promise : str or callable
-        Under which assumption the error probability is at most delta; part of the sentence that a result is. A function
-        of the options where it depends on them.
+        Under which assumption the error probability is (if it `certifies`) or is meant to be (if not) at most delta;
+        part of the sentence that a result is. A function of the options where it depends on them. Beside it, clean
+        rewards are taken to be independent, with means that do not change, and sigma-sub-Gaussian or within the bounds.
     options : tuple of Option
         What may be set by keyword.
     rule : callable
@@ -45,7 +48,8 @@ class Method:
     random : bool
         Whether the choice of arms needs random numbers.
     certifies : bool
-        Whether its intervals hold at every time, so that the same rewards can be judged at another epsilon.
+        Whether its promise is proved, and its intervals hold at every time, so that the same rewards can be judged at
+        another epsilon.
     """
 
     name: str
@@ -58,7 +62,7 @@ class Method:
     certifies: bool = False
 
     def promised(self, options: Mapping[str, Any]) -> str:
-        """Return the assumption under which the error probability is at most delta, with these options."""
+        """Return the assumption under which the error probability is, or is meant to be, at most delta."""
         return self.promise(options) if callable(self.promise) else self.promise
 
     def complete(self, problem: Problem, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,8 +110,9 @@ ALPHA = Option(
 EXPLORATION = Option(
     "exploration",
     "hoeffding",
-    'pulls of each arm before its estimate counts: "hoeffding" (the paper) or "chernoff" (shorter, same lemma)',
-    choice("exploration", "hoeffding", "chernoff"),
+    'pulls of each arm before its estimate counts: "hoeffding" (the paper), "chernoff" (shorter, same lemma) '
+    'or "none" (one pull; the sqrt(t) of Algorithm 1 stays)',
+    choice("exploration", "hoeffding", "chernoff", "none"),
 )
 THRESHOLD = Option(
     "threshold",
@@ -116,18 +121,54 @@ THRESHOLD = Option(
     choice("threshold", "theory", "empirical"),
 )
 POWER = Option("power", 2.0, "exponent of t in the theory radius, above 1", lambda value: checked(power=value)[0])
+FLOOR = Option(
+    "floor",
+    "arm",
+    'what T is counted in: "arm" (T pulls of each arm in turn, then arms at random) or "total" (arms at random from '
+    "the first pull on, no stop before K T pulls in all)",
+    choice("floor", "arm", "total"),
+)
+PARAMETERS = Option(
+    "parameters",
+    "clean",
+    'all but the estimator: "clean" (as if epsilon = 0) or "same" (T and radius of the robust method)',
+    choice("parameters", "clean", "same"),
+)
+EXPLORATION_IF_SAME = Option(
+    "exploration",
+    "hoeffding",
+    'used with parameters="same" only: "hoeffding", "chernoff" or "none", as for the robust method',
+    choice("exploration", "hoeffding", "chernoff", "none"),
+)
 SEED = Option("seed", 0, "seed of the random choice of arms", _seed)
 
 
-def gap_rule(problem: Problem, options: Mapping[str, Any], *, epsilon: float, uniform: bool = False) -> Rule:
+def trimmed_promise(options: Mapping[str, Any]) -> str:
+    """Return what methods with trimmed means are meant for: measured, not proved (docs/explanation/guarantees.md)."""
+    assumed = (
+        "all rewards of an arm, the replaced ones included, are independent, symmetric around its mean and "
+        "sigma-sub-Gaussian, and alpha is at most epsilon / 2"
+    )
+    return f"{assumed}, and epsilon at most 0.25" if options.get("threshold") == "empirical" else assumed
+
+
+def reckoned_with(problem: Problem, options: Mapping[str, Any]) -> float:
+    """Return the contamination that a method with sample means reckons with: none, or that of the problem."""
+    return problem.epsilon if options["parameters"] == "same" else 0.0
+
+
+def gap_rule(problem: Problem, options: Mapping[str, Any], *, epsilon: float, uniform: int = GUIDED) -> Rule:
     """Return the settings of the gap family; `epsilon` is the contamination it reckons with."""
     alpha = options.get("alpha", 0.0)
     theory = options["threshold"] == "theory"
+    explored = _explored(problem, options, epsilon)
+    at_once = uniform == UNIFORM_AT_ONCE
     return new_rule(
         family=GAP,
         estimator=TRIMMED if alpha > 0.0 else MEAN,
         alpha=alpha,
-        explored=_explored(options, alpha, problem.delta),
+        explored=1.0 if at_once else explored,
+        total=problem.size * explored if at_once else 0.0,
         scale=problem.sigma / (1.0 - epsilon) if theory else problem.sigma,
         delta=problem.delta,
         threshold=THEORY if theory else EMPIRICAL,
@@ -149,12 +190,34 @@ def elimination_rule(
         family=ELIMINATION,
         estimator=estimator,
         alpha=alpha,
-        explored=_explored(options, alpha, problem.delta),
+        explored=_explored(problem, options, epsilon),
         scale=problem.sigma / (1.0 - epsilon),
         delta=problem.delta,
     )
 
 
-def _explored(options: Mapping[str, Any], alpha: float, delta: float) -> float:
-    pulls = chernoff_pulls if options.get("exploration") == "chernoff" else hoeffding_pulls
-    return pulls(alpha, delta)
+def _explored(problem: Problem, options: Mapping[str, Any], epsilon: float) -> float:
+    """Return T(alpha, delta) at what is trimmed or, by a method that trims nothing, at epsilon / 2."""
+    if options["exploration"] == "none":
+        return 1.0
+    pulls = chernoff_pulls if options["exploration"] == "chernoff" else hoeffding_pulls
+    return pulls(options.get("alpha", epsilon / 2.0), problem.delta)
+
+
+def forced_pulls(rule: Rule, arms: int) -> float:
+    """Return the pulls of an arm, or their average over all arms, before a method may stop; 0 for certified."""
+    total = float(rule["total"][0]) if "total" in (rule.dtype.names or ()) else 0.0
+    return max(float(rule["explored"][0]), total / arms)
+
+
+def too_long(T: float, exploration: str, epsilon: float, alpha: float, delta: float) -> str | None:
+    """Return a warning if so many forced pulls of each arm are more than anybody can afford, and what to do."""
+    if not T > UNAFFORDABLE:
+        return None
+    shorter = [kind for kind in ("chernoff", "none") if exploration == "hoeffding" or kind == "none"]
+    instead = " or ".join(f'exploration="{kind}"' for kind in shorter)
+    return (
+        f'exploration="{exploration}" asks for T = {T:.2g} pulls of each arm before any decision '
+        f"(epsilon = {epsilon:g}, alpha = {alpha:g}, delta = {delta:g}): use {instead}, a larger alpha, "
+        "or the method certified, which has no forced exploration"
+    )

@@ -1,14 +1,14 @@
-"""The attack-free counterpart of SE-CBAI (experiments 6 and 9): sample means, as if epsilon were 0."""
+"""The attack-free counterpart of SE-CBAI (experiments 6 and 9): sample means, by default as if epsilon were 0."""
 
 from __future__ import annotations
 
-from bestarm.methods._base import MTCD21, Method, elimination_rule
+from bestarm.methods._base import EXPLORATION_IF_SAME, MTCD21, PARAMETERS, Method, elimination_rule, reckoned_with
 
 METHOD = Method(
     name="mean-se",
-    summary="se-cbai with sample means, as if no reward were contaminated",
+    summary="se-cbai with sample means, by default as if no reward were contaminated",
     source=f"{MTCD21}, Algorithm 2 at epsilon = 0",
-    promise="no contamination at all",
-    options=(),
-    rule=lambda problem, options: elimination_rule(problem, options, epsilon=0.0),
+    promise="no reward is replaced",
+    options=(PARAMETERS, EXPLORATION_IF_SAME),
+    rule=lambda problem, options: elimination_rule(problem, options, epsilon=reckoned_with(problem, options)),
 )

@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
-from bestarm.methods._base import ALPHA, EXPLORATION, MTCD21, POWER, SEED, THRESHOLD, Method, gap_rule
+from collections.abc import Mapping
+from typing import Any
+
+from bestarm.kernels.rule import UNIFORM, UNIFORM_AT_ONCE, Rule
+from bestarm.methods._base import (
+    ALPHA,
+    EXPLORATION,
+    FLOOR,
+    MTCD21,
+    POWER,
+    SEED,
+    THRESHOLD,
+    Method,
+    gap_rule,
+    trimmed_promise,
+)
+from bestarm.problem import Problem
+
+
+def random_rule(problem: Problem, options: Mapping[str, Any]) -> Rule:
+    """Return the settings of the kernel."""
+    uniform = UNIFORM_AT_ONCE if options["floor"] == "total" else UNIFORM
+    return gap_rule(problem, options, epsilon=problem.epsilon, uniform=uniform)
+
 
 METHOD = Method(
     name="random",
     summary="arms at random until the stopping rule of g-cbai holds",
     source=f"{MTCD21}, section Experiments, strategy (iii)",
-    promise="an oblivious adversary that does not push all contaminated rewards to one side",
-    options=(ALPHA, THRESHOLD, POWER, EXPLORATION, SEED),
-    rule=lambda problem, options: gap_rule(problem, options, epsilon=problem.epsilon, uniform=True),
+    promise=trimmed_promise,
+    options=(ALPHA, THRESHOLD, POWER, EXPLORATION, FLOOR, SEED),
+    rule=random_rule,
     random=True,
 )
