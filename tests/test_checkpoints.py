@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ import pytest
 
 import bestarm as ba
 from bestarm.errors import InputError
-from bestarm.simulation.checkpoints import SETTINGS, _gaps
+from bestarm.simulation.checkpoints import SETTINGS, Checkpoint, _gaps
+from bestarm.simulation.chunks import ChunkResult
 
 BANDIT = ba.Bandit([ba.Gaussian(2.5), ba.Gaussian(1.5)], 0.1, ba.adversaries.Shift([-0.5, 0.5]))
 
@@ -64,7 +66,7 @@ def test_every_chunk_is_a_file_that_other_programs_can_read(tmp_path: Path) -> N
     frame = pd.read_parquet(tmp_path / "new" / "folder" / "trials-000000000016-000000000031.parquet")
     assert frame["trial"].tolist() == list(range(16, 32))
     assert frame["pulls"].tolist() == trials.pulls[16:32].tolist()
-    assert frame["pulls_1"].tolist() == trials.arm_pulls[16:32, 1].tolist()
+    assert np.stack(list(frame["arm_pulls"])).tolist() == trials.arm_pulls[16:32].tolist()
 
 
 @pytest.mark.parametrize("where", [{}, {"workers": 2}, {"workers": 2, "backend": "loky"}])
@@ -126,6 +128,35 @@ def test_generators_resume_by_the_children_they_would_have_spawned(tmp_path: Pat
     assert_equal(simulated(tmp_path, seed=spawned_before(), resume=True), first)
     with pytest.raises(InputError, match=r"^seed\['first_child'\] must be the same as .*, got 0: .* with 3; "):
         simulated(tmp_path, seed=np.random.default_rng(9), resume=True)
+
+
+def outcome(trials: int, arms: int) -> ChunkResult:
+    rng = np.random.default_rng(trials)
+    pulls, answers, done = rng.integers(-1, 2**62, (3, trials))
+    return ChunkResult(pulls, answers, rng.integers(0, 2**62, (trials, arms)), done)
+
+
+def test_thousands_of_arms_are_one_column(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    given, found = outcome(20, 9250), ChunkResult.empty(30, 9250)
+    Checkpoint(tmp_path, {"seed": 1}, resume=False).write(5, 25, given)
+    (name,) = files(tmp_path)
+    assert len(pq.read_metadata(tmp_path / name).schema.names) == 5
+    assert Checkpoint(tmp_path, {"seed": 1}, resume=True).read(found) == [(0, 5), (25, 30)]
+    back = found.part(5, 25)
+    for one, other in ((back.pulls, given.pulls), (back.answers, given.answers), (back.done, given.done)):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(back.arm_pulls, given.arm_pulls)
+
+
+def test_pulls_of_arms_are_kept_whatever_their_order_in_memory(tmp_path: Path) -> None:
+    given, found = outcome(6, 3), ChunkResult.empty(6, 3)
+    turned = ChunkResult(given.pulls[::-1], given.answers, np.asfortranarray(given.arm_pulls), given.done)
+    Checkpoint(tmp_path, {}, resume=False).write(0, 6, turned)
+    assert Checkpoint(tmp_path, {}, resume=True).read(found) == []
+    np.testing.assert_array_equal(found.arm_pulls, given.arm_pulls)
+    np.testing.assert_array_equal(found.pulls, given.pulls[::-1])
 
 
 # ------------------------------------------------------------------------------------------------------ what is refused
@@ -248,6 +279,60 @@ def test_a_damaged_file_is_run_again_with_a_warning(tmp_path: Path, how: str) ->
     assert (folder / f"unusable-{name}").exists()
     assert trials_in(files(folder)) == list(range(40))
     assert_equal(simulated(folder, resume=True), trials)  # and no warning from now on
+
+
+def test_no_flipped_bit_changes_a_trial(tmp_path: Path) -> None:
+    """Pages have checksums and the footer has none, so it is found out by what it says of the columns."""
+    given = outcome(4, 3)
+    Checkpoint(tmp_path, {}, resume=False).write(0, 4, given)
+    path = tmp_path / next(iter(files(tmp_path)))
+    data = path.read_bytes()
+    refused = 0
+    kept = Checkpoint(tmp_path, {}, resume=True)
+    for place in range(len(data)):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1 << place % 8]) + data[place + 1 :])
+        found = ChunkResult.empty(4, 3)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            missing = kept.read(found)
+        refused += len(told)
+        if missing:
+            assert missing == [(0, 4)]
+            assert len(told) == 1
+            continue
+        for name in ("pulls", "answers", "done", "arm_pulls"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(given, name))
+    assert refused > len(data) / 2
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"arm_pulls": None}, "arm_pulls"),
+        ({"arm_pulls": [[1, 2, 3]] * 4}, "does not hold the pulls of 3 arms"),  # lists of any length
+        ({"arm_pulls": np.ones((4, 2), np.int64)}, "does not hold the pulls of 3 arms"),
+        ({"arm_pulls": np.ones((4, 3))}, "something else than whole numbers"),
+        ({"pulls": np.ones(4)}, "something else than whole numbers"),
+        ({"trial": np.arange(1, 5)}, "does not hold the trials of its name"),
+    ],
+)
+def test_a_file_with_other_columns_is_not_used(tmp_path: Path, columns: dict[str, Any], message: str) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    Checkpoint(tmp_path, {}, resume=False).write(0, 4, outcome(4, 3))
+    path = tmp_path / next(iter(files(tmp_path)))
+    table = pq.read_table(path)
+    mark = table.schema.metadata
+    for name, column in columns.items():
+        table = table.drop_columns([name])
+        if isinstance(column, np.ndarray) and column.ndim == 2:
+            column = pa.FixedSizeListArray.from_arrays(pa.array(column.ravel()), column.shape[1])
+        if column is not None:
+            table = table.append_column(name, pa.array(column))
+    pq.write_table(table.replace_schema_metadata(mark), path)
+    with pytest.warns(UserWarning, match=rf"can't be used \(.*{message}"):
+        assert Checkpoint(tmp_path, {}, resume=True).read(ChunkResult.empty(4, 3)) == [(0, 4)]
 
 
 def test_what_a_killed_writer_left_is_cleared_away(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 A folder holds `settings.json`, what the trials depend on, and a Parquet file a chunk, named after its first and last
 trial. A file appears under its name when it is complete, so whatever ends a run leaves a folder that can be resumed.
+Its columns: trial, pulls, answer, done (how the trial ended, by code), and arm_pulls, a list of the pulls of each arm.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from bestarm.simulation.chunks import ChunkResult
 from bestarm.simulation.fingerprints import digest
 
 SETTINGS = "settings.json"
+_NUMBERS = ("trial", "pulls", "answer", "done")
+_LISTS = "arm_pulls"
 _CHUNK_NAME = re.compile(r"trials-(\d+)-(\d+)\.parquet")
 _UNFINISHED = "unfinished-"
 _UNUSABLE = "unusable-"
@@ -90,10 +93,12 @@ class Checkpoint:
         if self._unwritten is not None:
             self._write(SETTINGS, self._unwritten)
             self._unwritten = None
-        columns = {"trial": np.arange(first, last), "pulls": result.pulls, "answer": result.answers}
-        columns |= {"done": result.done}
-        columns |= {f"pulls_{arm}": result.arm_pulls[:, arm] for arm in range(result.arm_pulls.shape[1])}
-        table = pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+        numbers = np.arange(first, last), result.pulls, result.answers, result.done
+        # One column of lists: 20 trials of 9,250 arms take 6 ms to write and 4 ms to read,
+        # and with a column an arm 240 ms and 380 ms.
+        lists = pa.FixedSizeListArray.from_arrays(pa.array(result.arm_pulls.ravel()), result.arm_pulls.shape[1])
+        columns = {name: np.ascontiguousarray(column) for name, column in zip(_NUMBERS, numbers, strict=True)}
+        table = pa.table({**columns, _LISTS: lists})
         sink = pa.BufferOutputStream()
         pq.write_table(table.replace_schema_metadata({_MARK: self._mark}), sink, write_page_checksum=True)
         self._write(f"trials-{first:012d}-{last - 1:012d}.parquet", sink.getvalue().to_pybytes())
@@ -120,18 +125,25 @@ class Checkpoint:
             raise InputError(name, "be the same as in the checkpoint to resume", value, fix)
 
     def _chunk(self, path: Path, first: int, last: int, arms: int) -> ChunkResult | None:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         try:
             table = pq.read_table(path, page_checksum_verification=True)
-            columns = {name: table[name].to_numpy() for name in table.column_names}
             if (table.schema.metadata or {}).get(_MARK) != self._mark:
                 raise ValueError("it belongs to another run")
-            if not np.array_equal(columns["trial"], np.arange(first, last)):
+            kinds = {name: table.schema.field(name).type for name in (*_NUMBERS, _LISTS)}
+            lists = kinds.pop(_LISTS)
+            if not pa.types.is_fixed_size_list(lists) or lists.list_size != arms:
+                raise ValueError(f"it does not hold the pulls of {arms} arms")
+            if {*kinds.values(), lists.value_type} != {pa.int64()}:
+                raise ValueError("it holds something else than whole numbers")
+            trial, pulls, answers, done = (table[name].to_numpy() for name in _NUMBERS)
+            if not np.array_equal(trial, np.arange(first, last)):
                 raise ValueError("it does not hold the trials of its name")
-            arm_pulls: NDArray[np.int64] = np.column_stack([columns[f"pulls_{arm}"] for arm in range(arms)])
-            return ChunkResult(columns["pulls"], columns["answer"], arm_pulls, columns["done"])
-        except (OSError, ValueError, KeyError) as error:  # pyarrow's errors are among these
+            arm_pulls = table[_LISTS].combine_chunks().flatten().to_numpy().reshape(last - first, arms)
+            return ChunkResult(pulls, answers, arm_pulls, done)
+        except (OSError, ValueError, KeyError, NotImplementedError) as error:  # pyarrow's errors are among these
             warnings.warn(f"{path} can't be used ({error}): its trials are run again", stacklevel=4)
             with contextlib.suppress(OSError):
                 path.rename(path.with_name(_UNUSABLE + path.name))  # out of the way of the files to come

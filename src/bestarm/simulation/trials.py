@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,18 @@ class Trials:
     def __repr__(self) -> str:
         method = self.settings.get("method", "?")
         return f"<{len(self)} trials of {method}: mean pulls {self.mean_pulls:,.0f}, error rate {self.error_rate:.4g}>"
+
+    def first(self, count: int) -> Trials:
+        """Return the first trials, at most so many."""
+        if count >= len(self):
+            return self
+        return replace(self, **{name: getattr(self, name)[:count] for name in _COLUMNS})
+
+    @classmethod
+    def joined(cls, parts: Sequence[Trials]) -> Trials:
+        """Return trials of several runs one after the other, with the settings of the first."""
+        columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
+        return replace(parts[0], **columns)
 
     @property
     def mean_pulls(self) -> float:
@@ -150,4 +163,5 @@ class Trials:
         )
 
 
+_COLUMNS = ("pulls", "answers", "correct", "arm_pulls", "statuses")
 _SETTINGS = b"bestarm"
