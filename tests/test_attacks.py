@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy import stats
@@ -369,20 +370,120 @@ def test_the_bench_takes_attacks_and_arms_of_ones_own(tmp_path: Path) -> None:
     assert (tmp_path / "attack.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
-def test_no_winner_looks_unlike_never_wrong() -> None:
+def grey(colour: Any) -> float:
+    """Luminance, from 0 for black to 1 for white."""
+    from matplotlib.colors import to_rgb
+
+    return float(np.dot(to_rgb(colour), (0.299, 0.587, 0.114)))
+
+
+def assert_told_apart_in_grey(looks: dict[str, tuple[Any, str]]) -> None:
+    """By hatch, or with the same hatch by a fifth of the way from black to white."""
+    for one, (colour, hatch) in looks.items():
+        for other, (second, stripes) in looks.items():
+            assert one == other or hatch != stripes or abs(grey(colour) - grey(second)) > 0.2, (one, other)
+
+
+def test_no_winner_looks_unlike_never_wrong_also_in_grey() -> None:
     from matplotlib.figure import Figure
 
-    looks = {}
+    looks, words = {}, []
     for outcome in OUTCOMES:
         panel = Figure().subplots()
         shares = dict.fromkeys(OUTCOMES, 0.0) | {outcome: 1.0}
         _draw_cell(panel, 0, 0, {**shares, "covered": False})
-        (bar,) = panel.patches
-        looks[outcome] = (bar.get_facecolor(), bar.get_hatch())
+        bar: Any = panel.patches[0]
+        looks[outcome] = (bar.get_facecolor()[:3], bar.get_hatch() or "")
+        words += [text.get_text() for text in panel.texts]
         assert len(panel.lines) == 1  # nothing is promised here
-    assert len({colour for colour, _ in looks.values()}) == 4
+    assert words == ["wrong", "no winner", "at the cap", "right"]
+    assert_told_apart_in_grey(looks)
     assert looks["no_winner"][1]
     assert not looks["right"][1]
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ((0.0, 0.0, 0.0, 1.0), "right"),
+        ((0.005, 0.0, 0.0, 0.995), "0.5% wrong"),
+        ((0.19, 0.81, 0.0, 0.0), "19% wrong"),
+        ((0.0, 0.845, 0.0, 0.155), "84.5% none"),
+        ((0.0, 0.0, 0.25, 0.75), "25% at the cap"),
+    ],
+)
+def test_a_cell_says_right_only_of_all_trials(shares: tuple[float, ...], words: str) -> None:
+    from matplotlib.figure import Figure
+
+    panel = Figure().subplots()
+    _draw_cell(panel, 0, 0, {**dict(zip(OUTCOMES, shares, strict=True)), "covered": None})
+    assert [text.get_text() for text in panel.texts] == [words]
+    assert len(panel.lines) == 0
+    bars: list[Any] = list(panel.patches)[:-1]  # the last one is the frame
+    assert [bar.get_width() / 0.96 for bar in bars] == pytest.approx([share for share in shares if share])
+
+
+def test_a_cell_that_was_not_run_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.figure import Figure
+
+    drawn: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **settings: drawn.append(figure))
+    table = attack_table(["mean-se", "mean-gap"], ["benign", "one-sided-gross"], {"pair": [2.0, 0.0]}, trials=5)
+    draw_attack_table(table, tmp_path / "whole.png")
+    draw_attack_table(table.drop(index=3), tmp_path / "part.png")
+    said = [[text.get_text() for text in figure.axes[0].texts] for figure in drawn]
+    assert said == [["right", "right", "wrong", "wrong"], ["right", "right", "wrong", "not run"]]
+    keys = [[text.get_text() for text in figure.legends[0].get_texts()] for figure in drawn]
+    assert [words.split(":")[0] for words in keys[0]] == ["wrong", "no winner (none)", "right"]
+    assert keys[1] == [*keys[0], "not run"]
+    assert [label.get_text() for label in drawn[0].axes[0].get_xticklabels()] == ["mean-se", "mean-gap"]
+
+
+# ---------------------------------------------------------------------------------------------------------------- demo
+
+
+def test_the_demo_shows_no_winner_unlike_zero_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.figure import Figure
+
+    from bestarm import demo
+
+    def row(adversary: str, method: str, answers: str, silent: int) -> dict[str, Any]:
+        figures = {"trials": 300, "mean_pulls": 1e4, "standard_error": 10.0, "answers": answers, "no winner": silent}
+        return {"adversary": adversary, "method": method, **figures}
+
+    drawn: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **settings: drawn.append(figure))
+    rows = [
+        *(row("mild", "certified", "0/0/0/0", 300), row("mild", "g-cbai", "300/0/0/0", 0)),
+        *(row("gross", "certified", "272/0/1/1", 26), row("gross", "g-cbai", "0/299/0/1", 0)),
+    ]
+    demo.draw_demo(pd.DataFrame(rows), tmp_path / "demo.png")
+    (figure,) = drawn
+    said = [[text.get_text() for text in panel.texts] for panel in figure.axes[1::2]]
+    assert said == [
+        ["no winner: 300 of 300", "right: 300 of 300"],
+        ["wrong: 2, no winner: 26, right: 272", "wrong: 300 of 300"],
+    ]
+    for panel in figure.axes:  # every bar and marker has its method beside it
+        assert [label.get_text() for label in panel.get_yticklabels()] == ["certified", "g-cbai"]
+    markers = [
+        [line.get_marker() for line in panel.lines if str(line.get_marker()) in "XDos"] for panel in figure.axes[::2]
+    ]
+    assert markers == [["D", "o"], ["o", "X"]]
+    bars: list[Any] = list(figure.axes[1].patches)
+    assert [bool(bar.get_hatch()) for bar in bars] == [True, False]
+    keys = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert [words for words in keys if words] == [
+        *("mostly wrong", "wrong: named a wrong arm", "mostly no winner", "no winner: stopped and named none"),
+        *("mostly right", "right: named the best arm", "promised: at most 10% wrong"),
+    ]
+
+
+def test_outcomes_look_the_same_in_the_demo_and_in_the_bench() -> None:
+    from bestarm import demo
+
+    assert [look[1:3] for look in demo.OUTCOMES.values()] == [look[1:] for look in OUTCOMES.values()]
+    assert_told_apart_in_grey({name: (colour, hatch) for name, (_, colour, hatch, _) in demo.OUTCOMES.items()})
 
 
 def test_the_bench_is_the_same_for_any_number_of_threads() -> None:

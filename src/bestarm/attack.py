@@ -84,7 +84,7 @@ def attack_table(
     seed, workers, max_pulls
         As for `simulate`. Every row uses the same seed, so all methods meet the same adversary.
     progress : bool
-        Show a bar on stderr, if that is a terminal.
+        Show progress on stderr: a bar on a terminal, elsewhere a line every ten seconds.
 
     Returns
     -------
@@ -204,21 +204,28 @@ def _arms(given: Sequence[Any]) -> list[Arm]:
 
 # ----------------------------------------------------------------------------------------------------------- picture
 
-# share of the trials: how it is called, its colour and its hatch
+# share of the trials: how it is called, its colour and its hatch (dark, striped, dotted and light, also in grey)
 OUTCOMES: dict[str, tuple[str, str, str]] = {
-    "error_rate": ("named a wrong arm", "#D55E00", ""),
-    "no_winner": ("stopped without a winner", "#C8C8C8", "////"),
-    "undecided": ("not decided at the cap", "#F0E442", "...."),
-    "right": ("named the right arm", "#BFE0F5", ""),
+    "error_rate": ("wrong", "#D55E00", ""),
+    "no_winner": ("no winner", "white", "----"),
+    "undecided": ("at the cap", "white", "...."),
+    "right": ("right", "#A9D3EE", ""),
+}
+LEGEND = {
+    "error_rate": "wrong: named a wrong arm",
+    "no_winner": "no winner (none): stopped and named none",
+    "undecided": "at the cap: reached max_pulls undecided",
+    "right": "right: named the best arm",
 }
 
 
 def draw_attack_table(frame: pd.DataFrame, path: str | Path) -> None:
-    """Draw the table as a map to an image file: a panel an instance, a row a method, a column an attack.
+    """Draw the table as a map to an image file: a panel an instance, a row an attack, a column a method.
 
-    A cell is a bar of all its trials: how many named a wrong arm, none, and the right one; its number is the share of
-    wrong answers. A cell that is crossed out is of the certified method, told of contamination that the attack does not
-    keep to: nothing is promised there.
+    A cell is a bar of all its trials: how many named a wrong arm, none, and the right one. Its words are of the first
+    of these that happened at all, so that "right" means every trial. A cell that is crossed out is of the certified
+    method, told of contamination that the attack does not keep to: nothing is promised there. What the table has no
+    row for was not run, and says so.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -226,46 +233,64 @@ def draw_attack_table(frame: pd.DataFrame, path: str | Path) -> None:
     from matplotlib.patches import Patch
 
     instances, attacks, methods = (list(dict.fromkeys(frame[name])) for name in ("instance", "attack", "method"))
-    width, height = 2.6 + 0.95 * len(attacks), 2.2 + len(instances) * (1.3 + 0.42 * len(methods))
-    figure = Figure(figsize=(max(width, 8.0), max(height, 4.0)), layout="constrained")
+    width, height = 1.7 + 0.84 * len(methods), 1.4 + len(instances) * (0.8 + 0.29 * len(attacks))
+    figure = Figure(figsize=(max(width, 8.0), max(height, 3.0)), layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(len(instances), 1, squeeze=False)[:, 0]
     powers = frame.drop_duplicates("attack").set_index("attack")["power"]
+    cells = {(row["instance"], row["attack"], row["method"]): row for row in frame.to_dict("records")}
     for panel, instance in zip(panels, instances, strict=True):
-        part = frame[frame["instance"] == instance].set_index(["method", "attack"])
-        for row, method in enumerate(methods):
-            for column, attack in enumerate(attacks):
-                _draw_cell(panel, column, row, part.loc[(method, attack)])
-        panel.set(xlim=(-0.5, len(attacks) - 0.5), ylim=(len(methods) - 0.5, -0.5))
-        panel.set_xticks(range(len(attacks)), [f"{attack}\n({powers[attack]})" for attack in attacks], fontsize=8)
-        panel.set_yticks(range(len(methods)), methods)
-        panel.tick_params(which="both", length=0)
+        for row, attack in enumerate(attacks):
+            for column, method in enumerate(methods):
+                _draw_cell(panel, column, row, cells.get((instance, attack, method)))
+        panel.set(xlim=(-0.5, len(methods) - 0.5), ylim=(len(attacks) - 0.5, -0.5))
+        panel.set_xticks(range(len(methods)), [method.replace(" (", "\n(") for method in methods], fontsize=7.5)
+        panel.set_yticks(range(len(attacks)), [f"{attack} ({powers[attack]})" for attack in attacks], fontsize=7.5)
+        panel.tick_params(which="both", length=0, labeltop=True, labelbottom=False)
         panel.spines[:].set_visible(False)
-        panel.set_title(f"instance {instance}", loc="left", fontsize=11)
-    patches: list[Any] = [
-        Patch(facecolor=colour, hatch=hatch, edgecolor="0.45", linewidth=0.5, label=name)
-        for name, colour, hatch in OUTCOMES.values()
+        panel.set_title(f"Arms with means {instance}", loc="left", fontsize=10, fontweight="bold")
+    shown = [name for name in OUTCOMES if name != "undecided" or frame["undecided"].any()]
+    handles: list[Any] = [
+        Patch(facecolor=OUTCOMES[name][1], hatch=OUTCOMES[name][2], edgecolor="0.6", linewidth=0.5, label=LEGEND[name])
+        for name in shown
     ]
-    patches.append(Line2D([], [], color="black", linewidth=1.0, label="no promise: it was told of other contamination"))
-    figure.legend(handles=patches, loc="outside lower center", ncols=len(patches), frameon=False)
+    if (frame["covered"] == False).any():  # noqa: E712 - None is neither
+        handles.append(Line2D([], [], color="black", label="crossed out: no promise, told of other contamination"))
+    if len(cells) < len(instances) * len(attacks) * len(methods):
+        handles.append(Patch(facecolor="white", edgecolor="0.5", linestyle=":", label="not run"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=8.5)
     settings = ", ".join(f"{name} = {value:g}" for name, value in frame.attrs.items())
     figure.suptitle(
-        f"Answers under attack, and the share of wrong ones\n{frame['trials'].iloc[0]} trials a cell; {settings}"
+        f"Answers of each method (column) under each attack (row)\n{frame['trials'].iloc[0]} trials a cell; {settings}",
+        fontsize=11,
     )
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    figure.savefig(path, dpi=120)
 
 
-def _draw_cell(panel: Any, column: int, row: int, figures: Any) -> None:
-    left, top, width, height = column - 0.47, row - 0.43, 0.94, 0.86
+def _draw_cell(panel: Any, column: int, row: int, figures: Mapping[Any, Any] | None) -> None:
+    left, top, width, height = column - 0.48, row - 0.42, 0.96, 0.84
+    edge = {"color": "none", "edgecolor": "0.5", "linewidth": 0.5}
+    if figures is None:
+        panel.barh(row, width, height, left, **{**edge, "linestyle": ":"})
+        panel.text(column, row, "not run", ha="center", va="center", fontsize=7.5, color="0.4", style="italic")
+        return
     begin = left
     for share, (_, colour, hatch) in OUTCOMES.items():
         part = width * float(figures[share])
         if part > 0.0:
-            panel.barh(row, part, height, begin, color=colour, hatch=hatch, edgecolor="0.45", linewidth=0.0)
+            panel.barh(row, part, height, begin, color=colour, hatch=hatch, edgecolor="0.6", linewidth=0.0)
             begin += part
     if figures["covered"] is False:
-        panel.plot([left, left + width], [top + height, top], color="black", linewidth=1.0)
-    box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-    text = f"{100.0 * figures['error_rate']:.3g}%"
-    panel.text(column, row, text, ha="center", va="center", fontsize=8.5, bbox=box)
+        panel.plot([left, left + width], [top, top + height], color="black", linewidth=1.1)
+    panel.barh(row, width, height, left, **edge)
+    box = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+    panel.text(column, row, _words(figures), ha="center", va="center", fontsize=7.5, bbox=box)
+
+
+def _words(figures: Mapping[Any, Any]) -> str:
+    """Return what a cell says: the first of the outcomes that happened, with its share if it's not that of all."""
+    outcome = next(share for share in OUTCOMES if figures[share] > 0.0)
+    name, share = OUTCOMES[outcome][0], 100.0 * float(figures[outcome])
+    short = "none" if outcome == "no_winner" else name  # a cell has room for so much
+    return name if share == 100.0 else f"{share:.3g}% {short}"

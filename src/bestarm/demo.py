@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def run_demo(trials: int = 300, seed: int = 7, workers: int = 1, *, progress: bo
     workers : int >= 1
         Threads.
     progress : bool
-        Show a bar on stderr, if that is a terminal.
+        Show progress on stderr: a bar on a terminal, elsewhere a line every ten seconds.
     """
     rows = []
     attacks = demo_adversaries(seed)
@@ -82,47 +83,91 @@ def _figures(outcome: Trials) -> dict[str, Any]:
     }
 
 
+# As in the picture of the attack bench: how an outcome is called, its colour and hatch, and the marker of a method in
+# most of whose trials it happened. Told apart also without colours.
+OUTCOMES: dict[str, tuple[str, str, str, str]] = {
+    "wrong": ("named a wrong arm", "#D55E00", "", "X"),
+    "no winner": ("stopped and named none", "white", "----", "D"),
+    "undecided": ("reached the cap on pulls", "white", "....", "s"),
+    "right": ("named the best arm", "#A9D3EE", "", "o"),
+}
+
+
 def draw_demo(frame: pd.DataFrame, path: Path) -> None:
-    """Draw pulls and error rates of the demo's rows to an image file."""
+    """Draw the demo's rows to an image file: a row of panels an adversary, with mean pulls and how the trials ended."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
-    figure = Figure(figsize=(10, 5.2), layout="constrained")
-    FigureCanvasAgg(figure)
-    left, right = figure.subplots(1, 2, sharey=True)
     attacks = list(dict.fromkeys(frame["adversary"]))
-    methods = list(dict.fromkeys(frame["method"]))
-    places = np.arange(len(methods))
-    for number, (attack, colour) in enumerate(zip(attacks, ("#0072B2", "#D55E00"), strict=True)):
-        part = frame[frame["adversary"] == attack].set_index("method").loc[methods]
-        offset = places + (number - 0.5) * 0.38
-        pulls, width = part["mean_pulls"], 1.96 * part["standard_error"]
-        left.errorbar(pulls, offset, xerr=width, fmt="o", color=colour, capsize=3, label=attack)
-        rates = part["error_rate"].to_numpy()
-        spread = np.vstack([rates - part["error_low"].to_numpy(), part["error_high"].to_numpy() - rates])
-        right.errorbar(rates, offset, xerr=spread.clip(0.0), fmt="o", color=colour, capsize=3)
-        silent = part["no winner"].to_numpy() / part["trials"].to_numpy()
-        for place, share in zip(offset[silent > 0.0], silent[silent > 0.0], strict=True):
-            right.text(0.98, place, f"no winner named in {share:.0%}", color=colour, ha="right", va="center")
-    left.set_yticks(places, methods)
-    left.invert_yaxis()
-    left.set_xscale("log")
-    left.set_xlabel("mean pulls until the decision, with 95 % intervals")
-    left.grid(axis="x", alpha=0.3)
-    right.axvline(DELTA, color="black", linestyle="--", linewidth=1)
-    right.annotate(
-        f"promised: {DELTA:g}",
-        (DELTA, 0.02),
-        xycoords=("data", "axes fraction"),
-        xytext=(4, 0),
-        textcoords="offset points",
-    )
-    right.set_xlim(-0.03, 1.03)
-    right.set_xlabel("wrong among the answers given, with exact 95 % intervals")
+    figure = Figure(figsize=(10, 1.6 + 3.3 * len(attacks)), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(len(attacks), 2, squeeze=False, sharex="col")
+    for (left, right), attack in zip(panels, attacks, strict=True):
+        part = frame[frame["adversary"] == attack].to_dict("records")
+        for place, row in enumerate(part):
+            counts = _counts(row)
+            _draw_pulls(left, place, row, counts)
+            _draw_counts(right, place, counts)
+        for panel in (left, right):
+            panel.set_yticks(range(len(part)), [row["method"] for row in part])
+            panel.set_ylim(len(part) - 0.5, -0.5)
+            panel.tick_params(axis="both", labelbottom=True)
+        left.set_title(f"adversary: {attack}", loc="left", fontsize=11, fontweight="bold")
+        left.set_xscale("log")
+        left.set_xlabel("mean pulls until the stop, with 95 % intervals")
+        left.grid(axis="x", alpha=0.3)
+        right.set_xlim(0, frame["trials"].max())
+        right.axvline(DELTA * frame["trials"].max(), color="black", linestyle="--", linewidth=1.2)
+        right.set_xlabel("trials, by how they ended")
+    rows = frame.to_dict("records")
+    keys: list[Any] = []  # for each outcome that there is, its marker and below it its bar
+    for outcome, (words, colour, hatch, _) in OUTCOMES.items():
+        if any(_counts(row)[outcome] for row in rows):
+            keys.append(Line2D([], [], linestyle="", label=f"mostly {outcome}", **_marker(outcome)))
+            look: dict[str, Any] = {"facecolor": colour, "hatch": hatch, "edgecolor": "0.6", "linewidth": 0.5}
+            keys.append(Patch(label=f"{outcome}: {words}", **look))
+    keys.append(Line2D([], [], linestyle="", label=""))
+    keys.append(Line2D([], [], color="black", linestyle="--", label=f"promised: at most {DELTA:.0%} wrong"))
+    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys) // 2, frameon=False, fontsize=9)
     figure.suptitle(
         f"Four arms with means {', '.join(f'{mean:g}' for mean in MEANS)}; {EPSILON:.0%} of the rewards contaminated; "
         f"{frame['trials'].iloc[0]} trials a row"
     )
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=120)
+
+
+def _counts(row: Mapping[Any, Any]) -> dict[str, int]:
+    """Return how many trials of a row ended in which way."""
+    named = [int(count) for count in row["answers"].split("/")]
+    right, silent = named[int(np.argmax(MEANS))], int(row["no winner"])
+    undecided = int(row["trials"]) - sum(named) - silent
+    return {"wrong": sum(named) - right, "no winner": silent, "undecided": undecided, "right": right}
+
+
+def _marker(outcome: str) -> dict[str, Any]:
+    _, colour, _, marker = OUTCOMES[outcome]
+    return {"marker": marker, "color": "0.25", "markerfacecolor": colour, "markersize": 8}
+
+
+def _draw_pulls(panel: Any, place: int, row: Mapping[Any, Any], counts: Mapping[str, int]) -> None:
+    most = max(counts, key=lambda outcome: counts[outcome])
+    panel.errorbar(row["mean_pulls"], place, xerr=1.96 * row["standard_error"], capsize=3, **_marker(most))
+
+
+def _draw_counts(panel: Any, place: int, counts: Mapping[str, int]) -> None:
+    begin = 0
+    for outcome, (_, colour, hatch, _) in OUTCOMES.items():
+        if counts[outcome]:
+            panel.barh(place, counts[outcome], 0.8, begin, color=colour, hatch=hatch, edgecolor="0.6", linewidth=0.5)
+            begin += counts[outcome]
+    box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+    panel.text(0.5 * begin, place, _words(counts), ha="center", va="center", fontsize=9, bbox=box, zorder=4)
+
+
+def _words(counts: Mapping[str, int]) -> str:
+    """Return what a bar says, such as "no winner: 300 of 300"."""
+    there = [f"{outcome}: {count}" for outcome, count in counts.items() if count]
+    return f"{', '.join(there)} of {sum(counts.values())}" if len(there) == 1 else ", ".join(there)
