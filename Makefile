@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 .PHONY: run test test-slow lint bench docs clean
 
 run: $(STAMP)
-	$(BIN)/bestarm reproduce all --out results/paper
+	$(BIN)/bestarm reproduce all --out results/paper --overwrite
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from bestarm.methods import METHODS
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -23,6 +25,45 @@ def test_generated_pages_are_current() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "", "run `make docs`"
+
+
+def test_the_promises_on_the_page_of_guarantees_are_those_of_the_catalogue() -> None:
+    page = (ROOT / "docs" / "explanation" / "guarantees.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"<!-- promises.*?-->\n(.*?)<!-- end of promises -->", page, re.S)
+    rows = [line.strip("| ").split(" | ") for line in table.strip().splitlines()[2:]]
+    found = {name: (promise, proved) for names, promise, proved in rows for name in re.findall(r"`([^`]+)`", names)}
+    assert set(found) == set(METHODS)
+    for name, (promise, proved) in found.items():
+        options = {option.name: option.default for option in METHODS[name].options}
+        assert promise == METHODS[name].promised(options)
+        assert proved == ("yes" if METHODS[name].certifies else "no")
+
+
+READING = re.compile(r"\breadings?\s+((?:#?\d+(?:\s*(?:,|and|to)\s*)?)+)", re.I)
+LISTED = re.compile(r"\(#\d+(?:, #\d+)*\)")
+
+
+def readings_cited() -> dict[int, set[str]]:
+    """Numbers of readings that the sources name, as "reading #5", "readings 5 and 6" or "(#5, #6)", with the files."""
+    cited: dict[int, set[str]] = {}
+    for folder in ("src", "tests", "docs", "benchmarks"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix not in (".py", ".md", ".toml", ".template") or not path.is_file():
+                continue
+            text = path.read_text(encoding="utf-8")
+            groups = READING.findall(text) + LISTED.findall(text)
+            for number in re.findall(r"\d+", " ".join(groups)):
+                cited.setdefault(int(number), set()).add(str(path.relative_to(ROOT)))
+    return cited
+
+
+def test_every_reading_that_is_cited_has_a_row() -> None:
+    page = (ROOT / "docs" / "explanation" / "readings.md").read_text(encoding="utf-8")
+    rows = [int(number) for number in re.findall(r"^\| (\d+) \|", page, re.M)]
+    assert rows == list(range(1, len(rows) + 1))
+    cited = readings_cited()
+    assert {5, 11, 16, 21} <= set(cited)  # the search finds something
+    assert {number: files for number, files in cited.items() if number not in rows} == {}
 
 
 def test_the_example_of_the_readme_prints_what_it_says() -> None:

@@ -10,19 +10,27 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bestarm import METHODS, InputError, simulate
-from bestarm.bandits import paper_adversary
-from bestarm.paper import EXPERIMENTS, Run, judge, run_experiments
-from bestarm.paper.claims import CLAIMS
-from bestarm.paper.experiments import MAX_PULLS, NYCC_MEANS, PKIS2_INHIBITION, PKIS2_MEANS
-from bestarm.paper.figures import draw_experiment, svg_text
-from bestarm.paper.numbers import grid_numbers, instance_numbers
-from bestarm.paper.run import points_table, trials_table
+from bestarm.bandits import Gaussian, paper_adversary
+from bestarm.experiments.experiment import MAX_PULLS, Point
+from bestarm.experiments.figures import draw_experiment, svg_text
+from bestarm.experiments.numbers import gap_ratios, grid_numbers, instance_numbers
+from bestarm.experiments.run import telling_trials
+from bestarm.experiments.tables import points_table, trials_table
+from bestarm.paper import EXPERIMENTS, READINGS, Run, judge, run_experiments
+from bestarm.paper.claims import CLAIMS, OVERALL, UNDER_ALL, UNDER_NONE, UNDER_SOME, Verdict, concerns
+from bestarm.paper.comparisons import FAILS, HOLDS, OPEN, Finding
+from bestarm.paper.experiments import NYCC_MEANS, PKIS2_INHIBITION, PKIS2_LOG_CONTROL, PKIS2_MEANS
+from bestarm.paper.experiments import experiment as varied_experiment
+from bestarm.paper.readings import OURS
+from bestarm.paper.readings_figure import draw_readings, readings_of, readings_table
+from bestarm.paper.reproduce import all_trials
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 CONTEST = DATA / "nycc" / "651_summary_KLUCB.csv"
@@ -89,7 +97,7 @@ def test_one_adversary_serves_all_epsilons_of_an_experiment(seed: int) -> None:
 def test_methods_at_one_place_share_their_seed_and_places_do_not() -> None:
     seeds: dict[tuple[float, float], set[tuple[int, ...]]] = {}
     for point in EXPERIMENTS["exp2"].points():
-        seeds.setdefault((point.delta, point.epsilon), set()).add(tuple(point.seed(7).generate_state(4)))
+        seeds.setdefault((point.delta, point.epsilon), set()).add(tuple(point.seeds(7, 1)[0].generate_state(4)))
     assert [len(found) for found in seeds.values()] == [1] * 5
     assert len(set.union(*seeds.values())) == 5
 
@@ -97,7 +105,10 @@ def test_methods_at_one_place_share_their_seed_and_places_do_not() -> None:
 def test_equal_points_of_two_figures_are_simulated_once(small: Run) -> None:
     shared = set(EXPERIMENTS["exp1"].points()) & set(EXPERIMENTS["exp5"].points())
     assert {point.method for point in shared} == {"se-cbai", "median-se", "certified"}
-    assert len(small.outcomes) == len({point for experiment in EXPERIMENTS.values() for point in experiment.points()})
+    assert len(small.outcomes) == len(all_trials(list(EXPERIMENTS.values()), TRIALS))
+    of_figures = {point for experiment in EXPERIMENTS.values() for point in experiment.points()}
+    (chernoff,) = [reading for reading in READINGS if reading.name == "chernoff"]
+    assert all(set(chernoff.of(one).points()) <= of_figures for one in EXPERIMENTS.values())
 
 
 def test_a_point_is_what_simulate_gives_for_its_settings(small: Run) -> None:
@@ -106,7 +117,13 @@ def test_a_point_is_what_simulate_gives_for_its_settings(small: Run) -> None:
     found = small.outcome(experiment, curve, 0.05, 0.1)
     (point,) = [p for p in experiment.points() if p.method == "se-cbai" and p.delta == 0.05 and not p.options]
     again = simulate(
-        point.bandit(7), "se-cbai", delta=0.05, trials=TRIALS, seed=point.seed(7), sigma=1.0, max_pulls=MAX_PULLS
+        point.bandits(7)[0],
+        "se-cbai",
+        delta=0.05,
+        trials=TRIALS,
+        seed=point.seeds(7, 1)[0],
+        sigma=1.0,
+        max_pulls=MAX_PULLS,
     )
     assert found.pulls.tolist() == again.pulls.tolist()
     assert found.arm_pulls.tolist() == again.arm_pulls.tolist()
@@ -140,11 +157,23 @@ def test_every_figure_shows_each_curve_at_each_place(name: str, points: pd.DataF
             drawn = container[0].get_ydata()
             expected = points[(points["experiment"] == name) & (points["method"] == curve.label)]["mean_pulls"]
             assert list(drawn) == expected.tolist()
-        names = [text.get_text() for text in ratio.texts]
-        expected_names = [curve.label.removesuffix(", chernoff") for curve in curves]
-        assert sorted(label.split("\n")[0] for label in names) == sorted(expected_names)
-        heights = sorted(text.get_position()[1] for text in ratio.texts)
-        assert all(upper - lower > 0.06 for lower, upper in itertools.pairwise(heights))
+        expected_names = {curve.label.removesuffix(", chernoff") for curve in curves}
+        for panel in (pulls, ratio, errors):  # methods are named in every panel
+            named = [text for text in panel.texts if text.get_text().split("\n")[0] in expected_names]
+            assert len(named) == len(curves)
+            heights = sorted(text.get_position()[1] for text in named)
+            assert all(upper - lower > 0.06 for lower, upper in itertools.pairwise(heights))
+
+
+def test_a_method_that_names_no_winner_does_not_look_like_one_that_is_never_wrong(points: pd.DataFrame) -> None:
+    *_, errors = draw_experiment(points, EXPERIMENTS["exp1"], ours=True).axes
+    certified = errors.containers[-1][0].get_ydata()
+    assert np.isnan(certified).all()  # no marker at 0 errors
+    marks = [np.asarray(mark.get_offsets()) for mark in errors.collections]
+    assert any(mark.shape == (5, 2) and (mark[:, 1] == mark[0, 1]).all() and mark[0, 1] < 0.0 for mark in marks)
+    assert "named no winner" in [text.get_text() for text in errors.texts]
+    *_, errors = draw_experiment(points, EXPERIMENTS["exp1"]).axes
+    assert "named no winner" not in [text.get_text() for text in errors.texts]
 
 
 def test_a_figure_is_the_same_text_for_the_same_points(points: pd.DataFrame) -> None:
@@ -153,12 +182,33 @@ def test_a_figure_is_the_same_text_for_the_same_points(points: pd.DataFrame) -> 
     assert first.count("<svg") == 1
 
 
-def test_every_claim_can_be_judged(small: Run) -> None:
+def test_every_claim_can_be_judged_under_every_reading_that_concerns_it(small: Run) -> None:
     verdicts = judge(small)
     assert len(verdicts) == len(CLAIMS) >= 12
     assert {claim.experiment for claim in CLAIMS} == set(EXPERIMENTS)
-    explored = [v for v in verdicts if v.claim.text.startswith('"from the sampling rule')]
-    assert [v.finding.verdict for v in explored] == ["holds"]
+    assert {verdict.overall for verdict in verdicts} <= set(OVERALL)
+    (explored,) = [v for v in verdicts if v.claim.quote.startswith("from the sampling rule")]
+    assert explored.findings["ours"].verdict == HOLDS
+    assert explored.findings["no exploration"].verdict == FAILS
+    assert explored.overall == UNDER_SOME
+    assert "random from the start" not in explored.findings  # it looks at g-cbai and se-cbai alone
+    used = {name for verdict in verdicts for name in verdict.findings}
+    assert used == {reading.name for reading in READINGS}
+
+
+@pytest.mark.parametrize(
+    ("found", "overall"),
+    [
+        ((HOLDS, HOLDS), UNDER_ALL),
+        ((HOLDS, OPEN), UNDER_ALL),
+        ((HOLDS, FAILS), UNDER_SOME),
+        ((FAILS, OPEN), UNDER_NONE),
+        ((OPEN, OPEN), OPEN),
+    ],
+)
+def test_readings_left_open_are_not_counted(found: tuple[str, ...], overall: str) -> None:
+    verdict = Verdict(CLAIMS[0], {str(place): Finding(one, "") for place, one in enumerate(found)})
+    assert verdict.overall == overall
 
 
 def test_trials_add_up_to_points(small: Run, points: pd.DataFrame) -> None:
@@ -181,6 +231,162 @@ def test_numbers_of_the_papers_instance() -> None:
     assert numbers["H_worst_case"] == math.inf
 
 
+# ---------------------------------------------------------------------------------------------------------- readings
+
+
+def test_a_reading_changes_what_it_says_and_nothing_else() -> None:
+    base = OURS.of(EXPERIMENTS["exp6"])
+    by_name = {reading.name: reading.of(EXPERIMENTS["exp6"]) for reading in READINGS}
+    none = {curve.label: dict(curve.options).get("exploration") for curve in by_name["no exploration"].curves}
+    assert none == {"g-cbai": "none", "se-cbai": "none", "random": "none", "median-se": "none", "mean-se": None}
+    same = [curve.options for curve in by_name["same parameters"].curves if curve.options]
+    assert same == [(("parameters", "same"),)]
+    start = {curve.label: curve.options for curve in by_name["random from the start"].curves if curve.options}
+    assert start == {"random": (("floor", "total"),)}
+    for name in ("other draws", "no margin", "within 10", "within 20"):
+        assert dataclasses.replace(by_name[name], adversary=base.adversary, max_pulls=base.max_pulls) == base
+    assert by_name["log percent control"] == base
+    assert READINGS[0].of(EXPERIMENTS["exp6"]) == base
+
+
+def test_log_percent_control_makes_the_weakest_inhibitor_the_best() -> None:
+    (reading,) = [reading for reading in READINGS if reading.name == "log percent control"]
+    varied = reading.of(EXPERIMENTS["exp4"])
+    assert varied.means == PKIS2_LOG_CONTROL == tuple(-mean for mean in PKIS2_MEANS)
+    assert int(np.argmax(varied.means)) == 3
+
+
+@pytest.mark.parametrize("name", ["other draws", "no margin", "within 10", "within 20"])
+def test_several_adversaries_share_the_trials_of_a_point_evenly(name: str, small: Run) -> None:
+    (reading,) = [reading for reading in READINGS if reading.name == name]
+    other = reading.of(EXPERIMENTS["exp9"])
+    adversaries = other.adversaries(7)
+    assert len(set(adversaries)) == 20
+    assert len(gap_ratios(other, 7)) == 20
+    assert all(ratio > 0.0 for ratio in gap_ratios(other, 7))
+    if name == "other draws":
+        assert adversaries[0] == EXPERIMENTS["exp9"].adversaries(7)[0]  # ours is the first
+        assert min(gap_ratios(other, 7)) >= 0.5
+    assert len(small.outcome(other, other.curves[0], 0.1, 0.1)) == TRIALS
+    found = run_point(other.point(other.curves[1], 0.1, 0.1), 40)
+    bandits = other.point(other.curves[1], 0.1, 0.1).bandits(7)
+    seeds = other.point(other.curves[1], 0.1, 0.1).seeds(7, 20)
+    third = simulate(bandits[2], "mean-se", delta=0.1, trials=2, seed=seeds[2], sigma=1.0, max_pulls=other.max_pulls)
+    assert found[4:6] == third.pulls.tolist()
+
+
+def run_point(point: Point, trials: int) -> list[int]:
+    from bestarm.experiments.run import _simulate
+
+    return [int(pulls) for pulls in _simulate(point, trials, 7).pulls]
+
+
+def test_the_ratio_of_gaps_is_that_of_the_means_of_what_is_observed() -> None:
+    experiment = EXPERIMENTS["exp1"]
+    (adversary,) = experiment.adversaries(7)
+    assert adversary is not None
+    rng = np.random.default_rng(1)
+    observed = [
+        np.where(
+            rng.random(400_000) < 0.1, centre + rng.uniform(-1, 1, 400_000), mean + rng.normal(size=400_000)
+        ).mean()
+        for mean, centre in zip(experiment.means, adversary.pieces[0].a, strict=True)
+    ]
+    ratio = (observed[0] - max(observed[1:])) / 0.2
+    assert gap_ratios(experiment, 7) == [pytest.approx(ratio, abs=0.05)]
+
+
+def test_a_reading_concerns_a_claim_only_if_it_changes_what_the_test_looks_at() -> None:
+    concerned = {
+        (claim.experiment, claim.text): {r.name for r in READINGS if concerns(r, EXPERIMENTS[claim.experiment], claim)}
+        for claim in CLAIMS
+    }
+    assert concerned["exp1", "the sum of 1/Delta_i^2 over all arms but the best is below H"] == {"ours"}
+    assert concerned["exp4", "the sum of 1/Delta_i^2 over all arms but the best is below H"] == {
+        "ours",
+        "log percent control",
+    }
+    assert "same parameters" in concerned["exp9", "se-cbai is wrong less often than mean-se"]
+    assert "same parameters" not in concerned["exp9", "se-cbai keeps delta"]
+
+
+def test_other_readings_have_trials_enough_to_show_that_delta_is_kept() -> None:
+    wanted = all_trials([EXPERIMENTS["exp9"]], 1000)
+    for reading in READINGS:
+        other = reading.of(EXPERIMENTS["exp9"])
+        for curve in other.curves:
+            for delta, epsilon in other.grid:
+                assert wanted[other.point(curve, delta, epsilon)] >= telling_trials(delta, 5)
+    ours = OURS.of(EXPERIMENTS["exp9"])
+    assert {wanted[ours.point(curve, *place)] for curve in ours.curves for place in ours.grid} == {1000}
+
+
+def test_the_table_and_figure_of_readings_have_a_row_each(small: Run) -> None:
+    table = readings_table(small, [EXPERIMENTS["exp4"]])
+    names = [reading.name for reading, _ in readings_of(EXPERIMENTS["exp4"])]
+    assert list(dict.fromkeys(table["reading"])) == names
+    assert "same parameters" not in names  # there is no sample mean in experiment 4
+    assert len(table) == len(names) * 4 * 5
+    figure = draw_readings(table, EXPERIMENTS["exp4"])
+    shown = [label.get_text().split(" (")[0] for label in figure.axes[0].get_yticklabels()]
+    assert shown == names
+    for panel in figure.axes:
+        legend = panel.get_legend()
+        assert legend is not None
+        assert len(legend.get_texts()) == 4
+
+
+# -------------------------------------------------------------------------------------------------------------- quotes
+
+PAPER = Path(__file__).parent.parent.parent / "shared" / "paper" / "000_843c1889b8de7c11.txt"
+
+
+@pytest.mark.skipif(not PAPER.exists(), reason="the paper's text is not at ../shared/paper")
+def test_every_claim_quotes_words_of_the_paper() -> None:
+    text = PAPER.read_text(encoding="utf-8")
+    text = re.sub(r"~?\\cite\{[^}]*\}", "", text)
+    text = " ".join(text.replace("~", " ").split()).casefold()
+    for claim in CLAIMS:
+        pattern = ".{1,250}?".join(re.escape(part) for part in claim.quote.casefold().split(" ... "))
+        assert re.search(pattern, text), claim.quote
+
+
+# ------------------------------------------------------------------------------------------------------ own variations
+
+
+def test_a_variation_changes_what_was_asked_for() -> None:
+    varied = varied_experiment("exp7", epsilon=0.05, means=[2.0, 3.0], sigma=2.0, grid=[0.3])
+    assert varied.means == pytest.approx((2.0, 3.0))
+    assert [arm.parameters[1] for arm in varied.arms] == [1.0, 1.2]  # type: ignore[attr-defined]
+    assert (varied.epsilons, varied.deltas, varied.sigma) == ((0.05,), (0.3,), 2.0)
+    assert varied.name == "exp7-variation"
+    assert varied_experiment("exp1", sigma=2.0).arms == tuple(Gaussian(mean, 2.0) for mean in (2.5, 2.3, 2.0, 0.6))
+    assert varied_experiment("exp6", means=[1, 2, 3]).means == (1.0, 2.0, 3.0)
+    assert varied_experiment("exp2", delta=0.2, grid=[0.01, 0.3]).grid == ((0.2, 0.01), (0.2, 0.3))
+    assert varied_experiment("exp5") is EXPERIMENTS["exp5"]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("exp0", {}, "name must be one of exp1"),
+        ("exp2", {"epsilon": 0.1}, "epsilon must not be given for exp2"),
+        ("exp1", {"delta": 0.1}, "delta must not be given for exp1"),
+        ("exp1", {"epsilon": 0.6}, "epsilon must be in [0, 0.5)"),
+        ("exp1", {"grid": []}, "grid must be a list of values of delta"),
+        ("exp1", {"grid": [0.1, 0.1]}, "grid must not repeat a value"),
+        ("exp1", {"grid": [1.5]}, "delta must be in (0, 1)"),
+        ("exp1", {"means": [1.0]}, "means must be a list of at least two numbers"),
+        ("exp7", {"means": [1.0, 2.0, 3.0]}, "means must be 2 numbers"),
+        ("exp7", {"means": [-1.0, 2.0]}, "means must be above 0"),
+        ("exp1", {"sigma": 0.0}, "sigma must be"),
+    ],
+)
+def test_a_variation_that_makes_no_sense_is_refused(name: str, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        varied_experiment(name, **changes)
+
+
 # ------------------------------------------------------------------------------------------------------------ resume
 
 KILLED = """
@@ -188,6 +394,11 @@ import sys
 from bestarm.paper import run_experiments
 run_experiments(["exp7"], out=sys.argv[1], trials=60, seed=3)
 """
+POINTS = len(all_trials([EXPERIMENTS["exp7"]], 60))
+
+
+def finished(folder: Path) -> dict[str, int]:
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.glob("points/*/trials-*.parquet")}
 
 
 def test_a_killed_run_is_resumed_without_repeating_what_was_finished(tmp_path: Path) -> None:
@@ -195,47 +406,73 @@ def test_a_killed_run_is_resumed_without_repeating_what_was_finished(tmp_path: P
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(broken)])
     try:
         limit = time.monotonic() + 120.0
-        while len(list(broken.glob("points/*.parquet"))) < 3:
+        while len(finished(broken)) < 3:
             assert process.poll() is None
             assert time.monotonic() < limit
             time.sleep(0.005)
     finally:
         process.kill()
         process.wait()
-    kept = {path: path.stat().st_mtime_ns for path in broken.glob("points/*.parquet")}
-    assert 3 <= len(kept) < 25
+    kept = finished(broken)
+    assert 3 <= len(kept) < POINTS
     resumed = run_experiments(["exp7"], out=broken, trials=60, seed=3, resume=True)
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert {name: time for name, time in finished(broken).items() if name in kept} == kept
     fresh = run_experiments(["exp7"], out=whole, trials=60, seed=3)
     pd.testing.assert_frame_equal(trials_table(resumed), trials_table(fresh))
-    assert len(list(broken.glob("points/*.parquet"))) == 25
+    assert len(finished(broken)) == POINTS
 
 
 def test_a_run_can_be_resumed_with_more_experiments_but_not_with_other_settings(tmp_path: Path) -> None:
     run_experiments(["exp9"], out=tmp_path, trials=2, seed=1)
-    before = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("points/*.parquet")}
+    before = finished(tmp_path)
     with pytest.raises(InputError, match=re.escape("trials must be 2, as in the run to resume, got 3")):
         run_experiments(["exp9"], out=tmp_path, trials=3, seed=1, resume=True)
     with pytest.raises(InputError, match=re.escape("seed must be 1, as in the run to resume, got 2")):
         run_experiments(["exp9"], out=tmp_path, trials=2, seed=2, resume=True)
     run_experiments(["exp8", "exp9"], out=tmp_path, trials=2, seed=1, resume=True)
-    after = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("points/*.parquet")}
+    after = finished(tmp_path)
     assert {name: after[name] for name in before} == before
-    assert len(after) == len(before) + 30  # the certified points are those of exp9
+    assert len(after) == len(all_trials([EXPERIMENTS["exp8"], EXPERIMENTS["exp9"]], 2))
 
 
-def test_a_fresh_run_does_not_mix_with_what_was_there(tmp_path: Path) -> None:
-    run_experiments(["exp9"], out=tmp_path, trials=2, seed=1)
-    run_experiments(["exp7"], out=tmp_path, trials=4, seed=2)
-    assert len(list(tmp_path.glob("points/*.parquet"))) == 25
-
-
-def test_a_damaged_point_is_named_and_not_used(tmp_path: Path) -> None:
+def test_a_run_of_other_kernels_is_not_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_experiments(["exp7"], out=tmp_path, trials=2, seed=1)
-    damaged = sorted(tmp_path.glob("points/*.parquet"))[0]
-    damaged.write_bytes(damaged.read_bytes()[:100])
-    with pytest.raises(InputError, match=re.escape(damaged.name)):
+    other = {"version": "0.1.0", "kernels": "of another day"}
+    monkeypatch.setattr("bestarm.experiments.run.code_key", lambda: other)
+    with pytest.raises(InputError, match=r"kernels must be '.*', as in the run to resume, got 'of another day'"):
         run_experiments(["exp7"], out=tmp_path, trials=2, seed=1, resume=True)
+
+
+def test_a_used_folder_is_refused_or_resumed_or_overwritten(tmp_path: Path) -> None:
+    run_experiments(["exp9"], out=tmp_path, trials=2, seed=1)
+    (tmp_path / "report.html").write_text("old", encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match=r"out must be new or empty.*--resume.*--overwrite"):
+        run_experiments(["exp7"], out=tmp_path, trials=4, seed=2)
+    with pytest.raises(InputError, match="overwrite must not be given with resume"):
+        run_experiments(["exp7"], out=tmp_path, trials=4, seed=2, resume=True, overwrite=True)
+    run_experiments(["exp7"], out=tmp_path, trials=4, seed=2, overwrite=True)
+    assert len(finished(tmp_path)) == len(all_trials([EXPERIMENTS["exp7"]], 4))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt", "points", "settings.json"]
+
+
+def test_a_folder_that_is_no_run_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "points").mkdir()
+    (tmp_path / "points" / "mine.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match="out must be new, empty, or a folder of such a run"):
+        run_experiments(["exp7"], out=tmp_path, trials=2, overwrite=True)
+    assert (tmp_path / "points" / "mine.txt").exists()
+    with pytest.raises(InputError, match="out must be a folder"):
+        run_experiments(["exp7"], out=tmp_path / "points" / "mine.txt", trials=2)
+
+
+def test_a_damaged_point_is_named_and_simulated_again(tmp_path: Path) -> None:
+    whole = run_experiments(["exp7"], out=tmp_path, trials=2, seed=1)
+    damaged = sorted(tmp_path.glob("points/*/trials-*.parquet"))[0]
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    with pytest.warns(UserWarning, match=re.escape(damaged.name)):
+        again = run_experiments(["exp7"], out=tmp_path, trials=2, seed=1, resume=True)
+    pd.testing.assert_frame_equal(trials_table(again), trials_table(whole))
 
 
 def test_there_must_be_something_to_resume(tmp_path: Path) -> None:

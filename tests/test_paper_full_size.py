@@ -30,7 +30,7 @@ from bestarm.paper.full_size import (
     rigging,
 )
 from bestarm.paper.full_size_run import OUTCOMES, count_outcomes, full_size_table, full_size_trials, verdict
-from bestarm.paper.run import chosen_experiments
+from bestarm.paper.reproduce import all_trials, chosen_experiments
 
 SHARED = Path(__file__).parent.parent / ".." / "shared" / "data"
 needs_files = pytest.mark.skipif(not SHARED.is_dir(), reason="the data files are not at ../shared/data")
@@ -183,11 +183,11 @@ def test_a_lower_cap_cuts_every_trial_short_and_is_kept_apart(small_contest: Ful
     rows = full_size_table(run_full_size([small_contest], out=tmp_path, trials=1, max_pulls=30))
     assert set(rows["verdict"]) == {"at the cap"}
     assert set(rows["mean_pulls"]) == {30.0}
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("points/*")}
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("points/*/*")}
     run_full_size([small_contest], out=tmp_path, trials=1, max_pulls=30, resume=True)
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("points/*")} == before
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("points/*/*")} == before
     run_full_size([small_contest], out=tmp_path, trials=1, max_pulls=31, resume=True)
-    assert len(list(tmp_path.glob("points/*"))) == 2 * len(before)
+    assert len(list(tmp_path.glob("points/*/*"))) == 2 * len(before)
 
 
 # ------------------------------------------------------------------------------------------------------------ command
@@ -226,7 +226,7 @@ def test_both_kinds_share_a_folder_and_a_report(folder: Path, tmp_path: Path, mo
     found = reproduce(["pkis2-full", "exp7"], out=tmp_path, trials=1)
     assert set(found.claims["experiment"]) == {"exp7"}
     assert set(found.full_size["experiment"]) == {"pkis2-full"}
-    assert len(list(tmp_path.glob("points/*.parquet"))) == len(EXPERIMENTS["exp7"].curves) * 5 + 21
+    assert len(list(tmp_path.glob("points/*"))) == len(all_trials([EXPERIMENTS["exp7"]], 1)) + 21
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert 'id="claims"' in report
     assert 'id="pkis2-full"' in report
@@ -234,20 +234,21 @@ def test_both_kinds_share_a_folder_and_a_report(folder: Path, tmp_path: Path, mo
 
 @pytest.mark.parametrize("form", ["table", "csv"])
 def test_rows_of_both_kinds_follow_each_other(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    claim = {"experiment": "exp7", "verdict": "holds", "claim": "words", "measured": "m", "where": "w", "test": "t; u"}
-    row = {"attack": "a", "method": "m", "trials": 4, "mean_pulls": 5.5, "named": "-", "seconds": 1.0}
+    claim = {"experiment": "exp7", "verdict": "holds", "claim": "words", "holds_under": "ours, chernoff"}
+    claim |= {"does_not_hold_under": "", "open_under": "no margin"}
+    row = {"attack": "a", "method": "m", "trials": 4, "mean_pulls": 5.5, "named": "-"}
     row |= {"experiment": "nycc-full", "verdict": "named none"}
-    found = Reproduction(pd.DataFrame([claim]), pd.DataFrame([row]))
+    found = Reproduction(pd.DataFrame([claim]), pd.DataFrame(), pd.DataFrame([row]))
     monkeypatch.setattr(bestarm.paper, "reproduce", lambda *args, **kwargs: found)
     shown = CliRunner().invoke(app, ["reproduce", "exp7", "nycc-full", "--format", form]).stdout.splitlines()
     if form == "csv":
         assert shown == [
-            "experiment,verdict,claim,measured,where,test,attack,method,trials,mean_pulls,named,seconds",
-            "exp7,holds,words,m,w,t; u,,,,,,",
-            "nycc-full,named none,,,,,a,m,4,5.5,-,1.0",
+            "experiment,verdict,claim,holds_under,does_not_hold_under,open_under,attack,method,trials,mean_pulls,named",
+            'exp7,holds,words,"ours, chernoff",,no margin,,,,,',
+            "nycc-full,named none,,,,,a,m,4,5.5,-",
         ]
     else:
-        assert shown[2].split() == ["exp7", "holds", "t", "m"]
+        assert shown[2].split() == ["exp7", "holds", "words", "holds:", "ours,", "chernoff;", "open:", "no", "margin"]
         assert shown[3] == ""
         assert shown[6].split() == ["nycc-full", "a", "m", "4", "named", "none", "5.5", "-"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,8 @@ from typer.testing import CliRunner
 
 from bestarm.cli.main import app
 from bestarm.errors import InputError
-from bestarm.paper import CLAIMS, EXPERIMENTS
+from bestarm.paper import CLAIMS, EXPERIMENTS, READINGS
+from bestarm.paper.claims import OVERALL
 
 CHROMIUM = Path("/usr/bin/chromium")
 CHOSEN = ("exp4", "exp7")
@@ -34,9 +36,9 @@ def test_claims_go_to_stdout_and_no_bar_to_a_file(made: tuple[Path, subprocess.C
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     assert len(rows) == sum(claim.experiment in CHOSEN for claim in CLAIMS)
-    assert {row["verdict"] for row in rows} <= {"holds", "does not hold", "not testable"}
+    assert {row["verdict"] for row in rows} <= set(OVERALL)
     assert [row["experiment"] for row in rows] == sorted(row["experiment"] for row in rows)
-    told = [line for line in done.stderr.splitlines() if not line.startswith("compiling")]
+    told = [line for line in done.stderr.splitlines() if not line.startswith("compiling") and " so far" not in line]
     assert told == [f"report: {out / 'report.html'}"]
 
 
@@ -49,19 +51,30 @@ def test_tables_and_figures_are_written(made: tuple[Path, subprocess.CompletedPr
     assert pd.read_csv(out / "points.csv")["mean_pulls"].tolist() == pytest.approx(points["mean_pulls"].tolist())
     assert pd.read_csv(out / "trials.csv.gz")["pulls"].tolist() == trials["pulls"].tolist()
     assert pd.read_csv(out / "claims.csv")["verdict"].tolist() == [row["verdict"] for row in json.loads(done.stdout)]
-    for name in (*CHOSEN, *(f"{name}-ours" for name in CHOSEN)):
+    readings = pd.read_csv(out / "readings.csv")
+    assert set(readings["reading"]) == {reading.name for reading in READINGS} - {"same parameters"}
+    assert (readings.loc[readings["reading"] == "ours", "trials"] == 20).all()
+    by_reading = pd.read_csv(out / "claims-by-reading.csv")
+    assert set(by_reading["verdict"]) <= {"holds", "does not hold", "not testable"}
+    for name in ("points", "readings", "claims", "claims-by-reading"):
+        table = pd.read_parquet(out / f"{name}.parquet")
+        assert len(table) == len(pd.read_csv(out / f"{name}.csv"))
+        latex = (out / f"{name}.tex").read_text(encoding="utf-8")
+        assert latex.count("\\\\\n") == len(table) + 2  # a row each, the head and the caption
+        assert not re.search(r"(?<!\\)[%#_]", latex)
+    for name in (*CHOSEN, *(f"{name}-{kind}" for name in CHOSEN for kind in ("ours", "readings"))):
         assert (out / "figures" / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
         assert (out / "figures" / f"{name}.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
 def test_resuming_a_finished_run_repeats_its_claims(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     out, done = made
-    before = {path: path.stat().st_mtime_ns for path in out.glob("points/*")}
+    before = {path: path.stat().st_mtime_ns for path in out.glob("points/*/*")}
     words = ["reproduce", *CHOSEN, "--trials", "20", "--out", str(out), "--format", "json", "--resume"]
     again = CliRunner().invoke(app, words)
     assert again.exit_code == 0
     assert again.stdout == done.stdout
-    assert {path: path.stat().st_mtime_ns for path in out.glob("points/*")} == before
+    assert {path: path.stat().st_mtime_ns for path in out.glob("points/*/*")} == before
 
 
 @pytest.mark.parametrize(
@@ -71,6 +84,8 @@ def test_resuming_a_finished_run_repeats_its_claims(made: tuple[Path, subprocess
         (["exp1", "--trials", "0"], "trials must be a whole number >= 1"),
         (["exp1", "--seed", "-1"], "seed must be a whole number"),
         (["exp1", "--resume"], "out must hold a run to resume"),
+        (["exp1", "--resume", "--overwrite"], "overwrite must not be given with resume"),
+        (["exp2", "--epsilon", "0.1"], "epsilon must not be given for exp2"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_written(words: list[str], message: str, tmp_path: Path) -> None:
@@ -125,12 +140,21 @@ def test_report_opens_offline_and_fits_the_screen(
     assert set(requests) <= {"file", "data"}
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     images = page.evaluate("[...document.images].map(image => [image.naturalWidth > image.naturalHeight, image.alt])")
-    assert [wide for wide, _ in images] == [width > 700] * (2 * len(CHOSEN))  # stacked panels on a phone
+    assert len(images) == 3 * len(CHOSEN)
+    assert [wide for wide, _ in images[: len(CHOSEN)]] == [width > 700] * len(CHOSEN)  # stacked panels on a phone
     assert all(alt for _, alt in images)
     verdicts = page.locator("table.claims tbody tr").count()
     assert verdicts == len(json.loads(made[1].stdout))
     assert sum(map(int, page.locator(".counts b").all_inner_texts())) == verdicts
-    for element in ("body", ".soft", ".holds", ".fails", ".open"):
+    links = page.evaluate("[...document.querySelectorAll('nav a')].map(link => link.hash.slice(1))")
+    assert len(links) == len(set(links)) >= 6
+    assert page.evaluate("names => names.every(name => document.getElementById(name))", links)
+    order = page.evaluate(
+        "['figures', 'claims', 'readings', 'numbers', 'settings'].map(name => "
+        "document.getElementById(name).getBoundingClientRect().top)"
+    )
+    assert order == sorted(order)
+    for element in ("body", ".soft", ".holds", ".fails", ".some", ".open"):
         assert page.evaluate(LUMINANCE, [element, "body"]) >= 4.5
     context.close()
 
@@ -139,4 +163,33 @@ def test_report_names_settings_numbers_and_choices(made: tuple[Path, subprocess.
     text = (made[0] / "report.html").read_text(encoding="utf-8")
     for words in ("20 trials a point", "seed 7", "5,152", "ranks 1, 10, 40, 120", "No sigma covers", "kl(δ, 1-δ) T*"):
         assert words in text
-    assert "$" not in text.replace("$version", "")
+    assert "$" not in text
+    for symbol in ("τ is", "δ is", "ε the", "σ the", "T = (2/α²) log(1/δ), with α = ε/2", "H is", "U, the part"):
+        assert text.index(symbol) < text.index('id="figures"')
+    for reading in ("no exploration", "within 20", "log percent control"):
+        assert f"<b>{reading}</b>: " in text
+    assert text.count("Lead of the best arm over the next in the means of what is observed") >= len(CHOSEN)
+
+
+def test_a_variation_has_figure_table_and_report_but_no_verdict(tmp_path: Path) -> None:
+    words = ["reproduce", "exp7", "--epsilon", "0.05", "--means", "3,6", "--sigma", "2", "--grid", "0.2,0.1"]
+    done = CliRunner().invoke(app, [*words, "--trials", "5", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.exception
+    head, _, *rows = done.stdout.splitlines()
+    assert head.split()[:3] == ["method", "delta", "epsilon"]
+    assert len(rows) == 5 * 2
+    assert not (tmp_path / "out" / "claims.csv").exists()
+    assert {path.name for path in (tmp_path / "out" / "figures").glob("*.png")} == {
+        "exp7-variation.png",
+        "exp7-variation-ours.png",
+    }
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "a variation of exp7: means = [3.0, 6.0], sigma = 2.0, epsilon = 0.05, grid = [0.2, 0.1]" in text
+    assert 'id="claims"' not in text
+
+
+@pytest.mark.parametrize("names", [[], ["exp1", "exp2"], ["all"]])
+def test_one_experiment_at_a_time_is_varied(names: list[str], tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["reproduce", *names, "--epsilon", "0.05", "--out", str(tmp_path / "out")])
+    assert "experiments must be one to be varied" in str(done.exception)
+    assert not (tmp_path / "out").exists()

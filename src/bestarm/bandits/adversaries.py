@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bestarm.bandits.arms import Arm, CompiledArm
-from bestarm.checks import checked, checked_seed, number, numbers, one_of
+from bestarm.checks import Seed, checked, checked_seed, number, numbers, one_of
 from bestarm.errors import InputError
 from bestarm.kernels import draws
 
@@ -419,12 +419,27 @@ def Schedule(pieces: Sequence[tuple[int, Adversary]], *, by: str = "total") -> A
     return Adversary(tuple(flat), own_count=by == "arm")
 
 
-def paper_adversary(means: ArrayLike, epsilon: float, seed: int | np.random.Generator) -> Adversary:
+def paper_adversary(
+    means: ArrayLike, epsilon: float, seed: Seed, *, margin: float = 0.5, reach: float = 1.0
+) -> Adversary:
     """Return the adversary of the paper's experiments: uniform around random centres that leave the best arm the best.
 
-    The paper says no more than that. We draw c_i ~ Uniform[min mu - 1, max mu + 1], let Q_i = Uniform[c_i - 1, c_i + 1]
-    and redraw until the best arm of (1 - epsilon) mu + epsilon c is still the best and every contaminated gap is at
-    least half the true one (without a margin the mean number of pulls has no useful value). Reading #17.
+    The paper says no more than that. We draw c_i ~ Uniform[min mu - reach, max mu + reach], let
+    Q_i = Uniform[c_i - 1, c_i + 1], and redraw until the best arm of (1 - epsilon) mu + epsilon c is still the best,
+    and leads by at least `margin` times its true lead over each arm. Reading #17.
+
+    Parameters
+    ----------
+    means : sequence of float
+        True means, with one largest.
+    epsilon : float in [0, 0.5)
+        Share of contaminated rewards.
+    seed : int, SeedSequence or Generator
+        Of the draw.
+    margin : float in [0, 1 - epsilon]
+        By default half of every gap is left. With 0 a gap may all but vanish, and the pulls have no useful mean.
+    reach : float > 0
+        How far centres may be from the means.
 
     >>> paper_adversary([2.5, 2.3, 2.0, 0.6], 0.1, seed=1) == paper_adversary([2.5, 2.3, 2.0, 0.6], 0.1, seed=1)
     True
@@ -435,13 +450,19 @@ def paper_adversary(means: ArrayLike, epsilon: float, seed: int | np.random.Gene
         raise InputError(
             "means", "be at least two finite numbers with one largest", means, "a tie has no best arm to keep"
         )
+    if not 0.0 <= number(margin) <= 1.0 - epsilon:
+        reason = "it is the part of every gap that is left; more would ask of the adversary to help"
+        raise InputError("margin", f"be in [0, {1.0 - epsilon:g}]", margin, reason)
+    if not 0.0 < number(reach) <= 1e290:
+        raise InputError("reach", "be a finite number > 0", reach, "it is how far centres may be from the means")
     rng = np.random.default_rng(checked_seed(seed))
     best = int(mu.argmax())
     others = np.delete(np.arange(mu.size), best)
     while True:
-        centres = rng.uniform(mu.min() - 1.0, mu.max() + 1.0, mu.size)
+        centres = rng.uniform(mu.min() - reach, mu.max() + reach, mu.size)
         mixed = (1.0 - epsilon) * mu + epsilon * centres
-        if (mixed[best] - mixed[others] >= (mu[best] - mu[others]) / 2.0).all():
+        leads = mixed[best] - mixed[others]
+        if (leads >= margin * (mu[best] - mu[others])).all() and (leads > 0.0).all():
             return Uniform(centres, 1.0)
 
 

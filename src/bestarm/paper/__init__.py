@@ -1,23 +1,27 @@
 """The paper's experiments: what was run, what it claims, what we find."""
 
+from bestarm.experiments import Curve, Experiment, Run
 from bestarm.paper.claims import CLAIMS, Claim, Verdict, judge
-from bestarm.paper.experiments import EXPERIMENTS, Curve, Experiment
+from bestarm.paper.experiments import EXPERIMENTS, experiment
 from bestarm.paper.full_size import FULL_SIZE, FullSize, full_size_experiments
 from bestarm.paper.full_size_run import run_full_size
-from bestarm.paper.reproduce import Reproduction, reproduce
-from bestarm.paper.run import Run, run_experiments
+from bestarm.paper.readings import READINGS, Reading
+from bestarm.paper.reproduce import Reproduction, reproduce, run_experiments
 
 __all__ = [
     "CLAIMS",
     "EXPERIMENTS",
     "FULL_SIZE",
+    "READINGS",
     "Claim",
     "Curve",
     "Experiment",
     "FullSize",
+    "Reading",
     "Reproduction",
     "Run",
     "Verdict",
+    "experiment",
     "full_size_experiments",
     "judge",
     "reproduce",

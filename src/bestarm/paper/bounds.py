@@ -11,7 +11,7 @@ from bestarm.paper.comparisons import ERROR, FAILS, OPEN, Finding, Place, mean_i
 
 @dataclass(frozen=True)
 class MeanAbove:
-    """Whether the mean pulls of all these are at least a number, everywhere."""
+    """Whether the mean pulls of all these are at least a number, everywhere: a limit, so that less decides nothing."""
 
     labels: tuple[str, ...]
     number: str
@@ -23,7 +23,7 @@ class MeanAbove:
 
     def judge(self, places: Sequence[Place]) -> Finding:
         """Return the verdict."""
-        return _bounded(places, self.labels, self.number, sign=1.0)
+        return _unless(True, _bounded(places, self.labels, self.number, sign=1.0))
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,11 @@ class MeanBelow:
     label: str
     number: str
     least: bool = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at."""
+        return (self.label,)
 
     @property
     def how(self) -> str:
@@ -54,6 +59,11 @@ class PullsBelow:
     label: str
     number: str
     least: bool = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at."""
+        return (self.label,)
 
     @property
     def how(self) -> str:
@@ -100,6 +110,11 @@ class NumberBelow:
     second: str
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at: none."""
+        return ()
+
+    @property
     def how(self) -> str:
         """What is compared."""
         return f"{self.first} below {self.second}, as numbers"
@@ -117,6 +132,11 @@ class OnlyInTheLimit:
     """A statement about delta -> 0 or an unnamed constant, which no experiment can decide."""
 
     reason: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves that would decide it: none."""
+        return ()
 
     @property
     def how(self) -> str:
@@ -140,7 +160,8 @@ def _bounded(places: Sequence[Place], labels: Sequence[str], number: str, sign: 
     for place in places:
         for label in labels:
             trials, bound = place.trials[label], place.numbers[number]
-            low, high = mean_interval(trials.pulls.astype(float), ERROR / (len(places) * len(labels)))
+            error = ERROR / (len(places) * len(labels))
+            low, high = mean_interval(trials.pulls.astype(float), error, place.draws)
             high = math.inf if trials.undecided else high
             kept.append(low >= bound if sign > 0.0 else high <= bound)
             broken.append(high < bound if sign > 0.0 else low > bound)

@@ -17,21 +17,27 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 from scipy.stats import binom, t
 
+from bestarm.experiments.run import TOGETHER
 from bestarm.simulation import Trials
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not testable"
-ERROR = 0.05  # of all statements of a test together
+ERROR = TOGETHER  # of all statements of a test together
 EQUAL = 0.01  # mean pulls that differ by less than 1 % are practically equal; so are error rates 0.01 apart
 
 
 @dataclass(frozen=True)
 class Place:
-    """One place of the grid: the trials of each curve there, by label, and the paper's numbers."""
+    """One place of the grid: the trials of each curve there, by label, and the paper's numbers.
+
+    Trials come in `draws` equal groups, one after the other, each with an adversary of its own. What is concluded is
+    about the average over these adversaries.
+    """
 
     delta: float
     epsilon: float
     trials: Mapping[str, Trials]
     numbers: Mapping[str, float]
+    draws: int = 1
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,10 @@ class Check(Protocol):
     """A test of a claim."""
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at."""
+
+    @property
     def how(self) -> str:
         """What is compared with what, and how."""
 
@@ -56,8 +66,21 @@ class Check(Protocol):
 # -------------------------------------------------------------------------------------------------------- mean pulls
 
 
-def mean_interval(values: NDArray[np.float64], error: float) -> tuple[float, float]:
-    """Return Student's interval of a mean, wrong with probability `error`.
+def squared_error(values: NDArray[np.float64], groups: int = 1) -> float:
+    """Return the squared standard error of a mean of equal groups, from the spread within them.
+
+    The groups are fixed, so that differences between them are no error. Where each has one value only, they count.
+
+    >>> squared_error(np.array([1.0, 3.0, 101.0, 103.0]), groups=2)
+    0.5
+    """
+    if values.size < 2 * groups:
+        groups = 1
+    return float(values.reshape(groups, -1).var(axis=1, ddof=1).mean()) / values.size
+
+
+def mean_interval(values: NDArray[np.float64], error: float, groups: int = 1) -> tuple[float, float]:
+    """Return Student's interval of a mean of equal groups, wrong with probability `error`.
 
     >>> low, high = mean_interval(np.array([1.0, 2.0, 3.0]), 0.05)
     >>> round(low, 3), round(high, 3)
@@ -65,19 +88,23 @@ def mean_interval(values: NDArray[np.float64], error: float) -> tuple[float, flo
     """
     if values.size < 2:
         return -math.inf, math.inf
-    middle, spread = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size)
-    width = float(t.ppf(1.0 - error / 2.0, values.size - 1)) * spread if spread > 0.0 else 0.0
+    middle, spread = float(values.mean()), math.sqrt(squared_error(values, groups))
+    freedom = values.size - (groups if values.size >= 2 * groups else 1)
+    width = float(t.ppf(1.0 - error / 2.0, freedom)) * spread if spread > 0.0 else 0.0
     return middle - width, middle + width
 
 
-def relative_difference(first: Trials, second: Trials, error: float) -> tuple[float, float, float]:
-    """Return mean pulls of the first over those of the second, minus 1, with an interval; trials are paired."""
-    a, b = _pulls(first), _pulls(second)
+def relative_difference(first: Trials, second: Trials, error: float, groups: int = 1) -> tuple[float, float, float]:
+    """Return mean pulls of the first over those of the second, minus 1, with an interval; trials are paired.
+
+    A trial that was cut short would have been longer: that leaves open how much more its method needs, not how much
+    less.
+    """
+    a, b = first.pulls.astype(float), second.pulls.astype(float)
     ratio = first.mean_pulls / second.mean_pulls
-    if first.undecided or second.undecided:
-        return ratio - 1.0, -math.inf, math.inf
-    low, high = mean_interval((a - ratio * b) / second.mean_pulls, error)  # the usual linearisation of a ratio
-    return ratio - 1.0, ratio - 1.0 + low, ratio - 1.0 + high
+    low, high = mean_interval((a - ratio * b) / second.mean_pulls, error, groups)  # the usual linearisation of a ratio
+    low = -math.inf if second.undecided else ratio - 1.0 + low
+    return ratio - 1.0, low, math.inf if first.undecided else ratio - 1.0 + high
 
 
 @dataclass(frozen=True)
@@ -90,6 +117,11 @@ class Fewer:
 
     first: str
     second: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at."""
+        return self.first, self.second
 
     @property
     def how(self) -> str:
@@ -120,6 +152,11 @@ class Close:
     tolerance: float
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at."""
+        return self.first, self.second
+
+    @property
     def how(self) -> str:
         """What is compared."""
         return (
@@ -144,7 +181,7 @@ def _pulls(trials: Trials) -> NDArray[np.float64]:
 
 
 def _difference(place: Place, first: str, second: str, places: int) -> tuple[float, float, float]:
-    return relative_difference(place.trials[first], place.trials[second], ERROR / places)
+    return relative_difference(place.trials[first], place.trials[second], ERROR / places, place.draws)
 
 
 def _kind(low: float, high: float) -> str:
@@ -166,6 +203,11 @@ class GapShrinks:
     second: str
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at."""
+        return self.first, self.second
+
+    @property
     def how(self) -> str:
         """What is compared."""
         return f"slope of |mean pulls of {self.first} - those of {self.second}| on log(delta) below 0; normal interval"
@@ -174,44 +216,27 @@ class GapShrinks:
         """Return the verdict."""
         gaps = [_pulls(place.trials[self.first]) - _pulls(place.trials[self.second]) for place in places]
         values = [gap * (1.0 if gap.mean() >= 0.0 else -1.0) for gap in gaps]
-        low, high = _slope([math.log(place.delta) for place in places], values)
+        low, high = _slope([math.log(place.delta) for place in places], values, places[0].draws)
         scale = EQUAL * max(place.trials[self.second].mean_pulls for place in places)
         ends = sorted(places, key=lambda place: place.delta)
         shown = [f"{self._gap(place):,.0f} at delta = {place.delta:g}" for place in (ends[0], ends[-1])]
         flat = max(abs(low), abs(high)) * math.log(ends[-1].delta / ends[0].delta) <= scale
-        return Finding(verdict_of(high < 0.0 and not flat, low > 0.0 or flat), " and ".join(shown) + " pulls apart")
+        ratios = [p.trials[self.first].mean_pulls / p.trials[self.second].mean_pulls for p in (ends[0], ends[-1])]
+        measured = f"{' and '.join(shown)} pulls apart (ratios {ratios[0]:.3g} and {ratios[1]:.3g})"
+        return Finding(verdict_of(high < 0.0 and not flat, low > 0.0 or flat), measured)
 
     def _gap(self, place: Place) -> float:
         return abs(place.trials[self.first].mean_pulls - place.trials[self.second].mean_pulls)
 
 
-@dataclass(frozen=True)
-class GrowsWithEpsilon:
-    """Whether the mean pulls grow with epsilon: their slope."""
-
-    label: str
-
-    @property
-    def how(self) -> str:
-        """What is compared."""
-        return f"slope of the mean pulls of {self.label} on epsilon above 0; normal interval"
-
-    def judge(self, places: Sequence[Place]) -> Finding:
-        """Return the verdict."""
-        low, high = _slope([place.epsilon for place in places], [_pulls(place.trials[self.label]) for place in places])
-        ends = sorted(places, key=lambda place: place.epsilon)
-        shown = [f"{p.trials[self.label].mean_pulls:,.0f} at epsilon = {p.epsilon:g}" for p in (ends[0], ends[-1])]
-        return Finding(verdict_of(low > 0.0, high < 0.0), "mean pulls " + ", ".join(shown))
-
-
-def _slope(levels: Sequence[float], values: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
+def _slope(levels: Sequence[float], values: Sequence[NDArray[np.float64]], groups: int) -> tuple[float, float]:
     """Interval of the least-squares slope of means on levels; places are independent, each has a seed of its own."""
     if len(levels) < 2 or any(value.size < 2 or np.isnan(value).any() for value in values):
         return -math.inf, math.inf
     weights = np.array(levels) - np.mean(levels)
     weights /= (weights**2).sum()
     slope = float(sum(w * value.mean() for w, value in zip(weights, values, strict=True)))
-    variance = sum(w**2 * value.var(ddof=1) / value.size for w, value in zip(weights, values, strict=True))
+    variance = sum(w**2 * squared_error(value, groups) for w, value in zip(weights, values, strict=True))
     width = 1.96 * math.sqrt(float(variance))
     return slope - width, slope + width
 
@@ -239,6 +264,11 @@ class ErrorsBelow:
     share: float = 1.0
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at."""
+        return (self.label,)
+
+    @property
     def how(self) -> str:
         """What is compared."""
         limit = "delta" if self.share == 1.0 else f"{self.share:g} delta"
@@ -259,6 +289,11 @@ class ErrorsAbove:
     label: str
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at."""
+        return (self.label,)
+
+    @property
     def how(self) -> str:
         """What is compared."""
         return f"share of wrong answers of {self.label} above delta at some place; exact binomial limits"
@@ -277,6 +312,11 @@ class FewerErrors:
 
     first: str
     second: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at."""
+        return self.first, self.second
 
     @property
     def how(self) -> str:

@@ -6,142 +6,25 @@ and appendix "Experimental Details". Readings are numbered as in docs/explanatio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bestarm.bandits import Arm, Bandit, Exponential, Gaussian, LogNormal, paper_adversary
+from bestarm.bandits import Arm, Exponential, Gaussian, LogNormal
+from bestarm.bandits.arms import CompiledArm
+from bestarm.checks import checked, number, one_of
+from bestarm.errors import InputError
+from bestarm.experiments.experiment import Curve, Experiment
+from bestarm.kernels.draws import EXPONENTIAL, GAUSSIAN
 
 # The grids are read off no text: the figures' axes are not in it (reading #21).
 DELTAS = (0.2, 0.1, 0.05, 0.02, 0.01)
 EPSILONS = (0.02, 0.05, 0.1, 0.15, 0.2)
-# Two arms whose contaminated estimates nearly agree would be sampled almost for ever; a trial cut here is "undecided".
-# The longest exploration, of experiment 2 at epsilon = 0.02, takes 184,208 pulls.
-MAX_PULLS = 400_000
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One line of a figure: a method with its options, drawn with the paper's own or apart from them.
-
-    Attributes
-    ----------
-    label, method : str
-        Name in the figure, and in the catalogue.
-    variant : {"paper", "chernoff", "certified"}
-        The paper's own curve; the same with the shorter exploration; the certified method.
-    options : tuple of (name, value)
-        Options of the method.
-    """
-
-    label: str
-    method: str
-    variant: str = "paper"
-    options: tuple[tuple[str, Any], ...] = ()
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """One figure of the paper.
-
-    Attributes
-    ----------
-    name, figure, title, source : str
-        exp1 ... exp9; where it stands; what it is; where the means come from, if from data.
-    arms : tuple of Arm
-        Laws of the clean rewards.
-    curves : tuple of Curve
-        The paper's curves, then ours.
-    deltas, epsilons : tuple of float
-        The grid; one of the two has one value only.
-    sigma : float
-        Sub-Gaussian scale that the methods are told.
-    choices : tuple of str
-        What the text leaves open, and what we do.
-    """
-
-    name: str
-    figure: str
-    title: str
-    arms: tuple[Arm, ...]
-    curves: tuple[Curve, ...]
-    deltas: tuple[float, ...] = DELTAS
-    epsilons: tuple[float, ...] = (0.1,)
-    sigma: float = 1.0
-    source: str = ""
-    choices: tuple[str, ...] = ()
-
-    @property
-    def means(self) -> tuple[float, ...]:
-        """True means of the arms."""
-        return tuple(arm.mean for arm in self.arms)
-
-    @property
-    def sweep(self) -> str:
-        """What varies along the figure's axis: delta or epsilon."""
-        return "epsilon" if len(self.epsilons) > 1 else "delta"
-
-    @property
-    def grid(self) -> tuple[tuple[float, float], ...]:
-        """All (delta, epsilon) along the axis."""
-        return tuple((delta, epsilon) for delta in self.deltas for epsilon in self.epsilons)
-
-    def points(self) -> Iterator[Point]:
-        """Yield what has to be simulated for every curve at every place of the grid."""
-        for curve in self.curves:
-            for delta, epsilon in self.grid:
-                yield self.point(curve, delta, epsilon)
-
-    def point(self, curve: Curve, delta: float, epsilon: float) -> Point:
-        """Return what has to be simulated for one curve at one place of the grid."""
-        return Point(self.arms, curve.method, curve.options, delta, epsilon, max(self.epsilons), self.sigma)
-
-
-@dataclass(frozen=True)
-class Point:
-    """One simulation. Equal points of two figures are simulated once.
-
-    Attributes
-    ----------
-    arms, method, options, delta, epsilon, sigma
-        As for `simulate`.
-    adversary_epsilon : float
-        The epsilon at which the adversary is drawn: the largest of the experiment. An adversary that leaves the best
-        arm the best there does so at every smaller epsilon, so that one serves the whole experiment (reading #17).
-    """
-
-    arms: tuple[Arm, ...]
-    method: str
-    options: tuple[tuple[str, Any], ...]
-    delta: float
-    epsilon: float
-    adversary_epsilon: float
-    sigma: float
-
-    def bandit(self, seed: int) -> Bandit:
-        """Return the arms with the paper's adversary of a seed."""
-        adversary = paper_adversary([arm.mean for arm in self.arms], self.adversary_epsilon, seed)
-        return Bandit(list(self.arms), self.epsilon, adversary)
-
-    def seed(self, seed: int) -> np.random.SeedSequence:
-        """Return the seed of the trials: the same for all methods at one place of the grid, so that they are paired."""
-        return np.random.SeedSequence(seed, spawn_key=(round(1e6 * self.delta), round(1e6 * self.epsilon)))
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Return what makes this point different from others, in plain values."""
-        return {
-            "arms": [repr(arm) for arm in self.arms],
-            "method": self.method,
-            "options": dict(self.options),
-            "delta": self.delta,
-            "epsilon": self.epsilon,
-            "adversary_epsilon": self.adversary_epsilon,
-            "sigma": self.sigma,
-        }
-
+# Our own curves have fewer trials than the paper's, so that all of it takes minutes.
+CHERNOFF_SHARE, CERTIFIED_SHARE = 0.4, 0.2
 
 EMPIRICAL = (("threshold", "empirical"),)
 G_CBAI = Curve("g-cbai", "g-cbai")
@@ -153,19 +36,26 @@ MEDIAN = Curve("median-se", "median-se")
 MEAN_SE = Curve("mean-se", "mean-se")
 MEAN_GAP = Curve("mean-gap", "mean-gap")
 MEAN_GAP_EMPIRICAL = Curve("mean-gap (empirical)", "mean-gap", options=EMPIRICAL)
-CERTIFIED = Curve("certified", "certified", "certified")
+CERTIFIED = Curve("certified", "certified", "certified", share=CERTIFIED_SHARE)
 
 MAIN_TEXT = (G_CBAI_EMPIRICAL, SE_CBAI, RANDOM_EMPIRICAL, MEDIAN)
 THEORY = (G_CBAI, SE_CBAI, RANDOM, MEDIAN)
 
 
+EXPLORING = ("g-cbai", "se-cbai", "random", "median-se")  # those with a forced exploration
+
+
+def explored(curve: Curve, exploration: str) -> tuple[tuple[str, Any], ...]:
+    """Return a curve's options with another exploration."""
+    return (*curve.options, ("exploration", exploration))
+
+
 def with_ours(curves: tuple[Curve, ...]) -> tuple[Curve, ...]:
     """Return the paper's curves, those that explore again with the shorter exploration, and the certified method."""
-    explores = ("g-cbai", "se-cbai", "random", "median-se")
     shorter = tuple(
-        Curve(f"{curve.label}, chernoff", curve.method, "chernoff", (*curve.options, ("exploration", "chernoff")))
+        Curve(f"{curve.label}, chernoff", curve.method, "chernoff", explored(curve, "chernoff"), CHERNOFF_SHARE)
         for curve in curves
-        if curve.method in explores
+        if curve.method in EXPLORING
     )
     return (*curves, *shorter, CERTIFIED)
 
@@ -179,6 +69,8 @@ NYCC_MEANS = (411 / 232, 354 / 228, 344 / 246, 321 / 253)
 # S4, CC BY 4.0.
 PKIS2_INHIBITION = (92.5, 77.0, 30.0, 9.0)
 PKIS2_MEANS = tuple(float(-np.log1p(-percent / 100.0)) for percent in PKIS2_INHIBITION)
+# The paper's own words, "the highest percentage control": the logarithm itself, so that the weakest inhibitor is best.
+PKIS2_LOG_CONTROL = tuple(-mean for mean in PKIS2_MEANS)
 
 FOUR = tuple(Gaussian(mean) for mean in (2.5, 2.3, 2.0, 0.6))
 EIGHT = (2.5, 2.3, 2.0, 1.4, 1.0, 0.6, 0.2, 0.05)
@@ -198,6 +90,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Four Gaussian arms, pulls against delta",
             FOUR,
             with_ours(MAIN_TEXT),
+            DELTAS,
             choices=(
                 "The text that follows the figure gives the empirical threshold; we take it to be that of g-cbai in "
                 "the main text's figures.",
@@ -210,7 +103,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Four Gaussian arms, pulls against epsilon",
             FOUR,
             with_ours(MAIN_TEXT),
-            deltas=(0.1,),
+            (0.1,),
             epsilons=EPSILONS,
             choices=("delta = 0.1; one adversary for all epsilon, drawn at the largest.", _STOPPING),
         ),
@@ -220,6 +113,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Four captions of a contest, pulls against delta",
             tuple(Gaussian(mean) for mean in NYCC_MEANS),
             with_ours(MAIN_TEXT),
+            DELTAS,
             source="New Yorker Caption Contest 651, ranks 1, 100, 1000, 5000 by mean score",
             choices=("Which four captions is not said: ranks 1, 100, 1000 and 5000 (reading #18).", _STOPPING),
         ),
@@ -229,6 +123,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Four kinase inhibitors, pulls against delta",
             tuple(Gaussian(mean) for mean in PKIS2_MEANS),
             with_ours(MAIN_TEXT),
+            DELTAS,
             source="PKIS2, kinase ACVRL1, ranks 1, 10, 40, 120 by inhibition",
             choices=(
                 'Which four compounds is not said, and "highest percent control" would be the weakest inhibitor: we '
@@ -242,6 +137,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "As experiment 1, with the theorem's threshold",
             FOUR,
             with_ours(THEORY),
+            DELTAS,
             choices=("The exponent of t in the threshold is not said: 2.", _STOPPING),
         ),
         Experiment(
@@ -250,6 +146,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Eight exponential arms, with the theorem's threshold",
             tuple(Exponential(mean) for mean in EIGHT),
             with_ours((*THEORY, MEAN_SE)),
+            DELTAS,
             choices=("sigma is not said, and none covers an exponential law: 1 (reading #20).", _MEAN, _STOPPING),
         ),
         Experiment(
@@ -258,6 +155,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Two log-normal arms, trimmed mean against median",
             (LogNormal(1.0, 1.0), LogNormal(1.05, 1.2)),
             with_ours((SE_CBAI, MEDIAN)),
+            DELTAS,
             choices=(
                 "Neither sigma nor epsilon nor the algorithm is said: sigma = 1, epsilon = 0.1, successive elimination "
                 "with either estimator (reading #20). No sigma covers a log-normal law.",
@@ -269,6 +167,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Eight Gaussian arms, Algorithm 1 with trimmed and with sample means",
             tuple(Gaussian(mean) for mean in EIGHT),
             with_ours((G_CBAI, MEAN_GAP, G_CBAI_EMPIRICAL, MEAN_GAP_EMPIRICAL)),
+            DELTAS,
             choices=("Which threshold is not said: both.", _MEAN),
         ),
         Experiment(
@@ -277,7 +176,102 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Eight Gaussian arms, Algorithm 2 with trimmed and with sample means",
             tuple(Gaussian(mean) for mean in EIGHT),
             with_ours((SE_CBAI, MEAN_SE)),
+            DELTAS,
             choices=(_MEAN,),
         ),
     )
 }
+
+
+# --------------------------------------------------------------------------------------------------- your own variation
+
+
+def experiment(
+    name: str,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    means: Sequence[float] | None = None,
+    sigma: float | None = None,
+    grid: Sequence[float] | None = None,
+) -> Experiment:
+    """Return an experiment of the paper, as it is or varied: run it by `reproduce` or `run_experiments`.
+
+    Parameters
+    ----------
+    name : str
+        exp1 ... exp9.
+    epsilon : float in [0, 0.5), optional
+        Share of contaminated rewards (not of exp2, whose axis it is: use `grid`).
+    delta : float in (0, 1), optional
+        Accepted probability of an error, of exp2 only; the others have it along the axis.
+    means : sequence of float, optional
+        True means in place of the paper's. The laws stay normal, exponential or, with the shapes 1 and 1.2 in order,
+        log-normal.
+    sigma : float > 0, optional
+        Scale that the methods are told, and the standard deviation of normal arms.
+    grid : sequence of float, optional
+        Values along the axis: of delta, in exp2 of epsilon.
+
+    Examples
+    --------
+    >>> varied = experiment("exp7", epsilon=0.05, grid=[0.2, 0.1])
+    >>> varied.epsilons, varied.deltas
+    ((0.05,), (0.2, 0.1))
+    """
+    one_of("name", name, tuple(EXPERIMENTS))
+    base = EXPERIMENTS[name]
+    along = base.sweep
+    fixed = "delta" if along == "epsilon" else "epsilon"
+    given: dict[str, Any] = {"delta": delta, "epsilon": epsilon}
+    if given[along] is not None:
+        raise InputError(
+            along, f"not be given for {name}", given[along], f"it is the axis: give it as grid, {fixed} as {fixed}"
+        )
+    changes: dict[str, Any] = {}
+    if given[fixed] is not None:
+        changes[f"{fixed}s"] = (float(checked(**{fixed: given[fixed]})[0]),)
+    if grid is not None:
+        changes[f"{along}s"] = _grid(along, grid)
+    if sigma is not None:
+        changes["sigma"] = float(checked(sigma=sigma)[0])
+    if means is not None or sigma is not None:
+        changes["arms"] = _arms(base, base.means if means is None else means, changes.get("sigma"))
+    if not changes:
+        return base
+    words = ", ".join(
+        f"{key} = {value}"
+        for key, value in (("means", means), ("sigma", sigma), (fixed, given[fixed]), ("grid", grid))
+        if value is not None
+    )
+    return replace(
+        base, **changes, name=f"{name}-variation", source="", figure=f"a variation of {name}: {words}", choices=()
+    )
+
+
+def _grid(along: str, values: Sequence[float]) -> tuple[float, ...]:
+    if isinstance(values, str) or not isinstance(values, Sequence) or not len(values):
+        raise InputError("grid", f"be a list of values of {along}", values, "such as [0.2, 0.1, 0.05]")
+    found = tuple(float(checked(**{along: value})[0]) for value in values)
+    if len(set(found)) != len(found):
+        raise InputError("grid", "not repeat a value", values, "each is a point of the figure")
+    return found
+
+
+def _arms(base: Experiment, means: Sequence[float], sigma: float | None) -> tuple[Arm, ...]:
+    """Return arms of the experiment's kind with these means."""
+    if isinstance(means, str) or not isinstance(means, Sequence) or len(means) < 2:
+        raise InputError("means", "be a list of at least two numbers", means, "such as [2.5, 2.3, 2.0]")
+    levels = [number(mean) for mean in means]
+    first = base.arms[0]
+    assert isinstance(first, CompiledArm)
+    if first.kind == GAUSSIAN:
+        return tuple(Gaussian(mean, first.parameters[1] if sigma is None else sigma) for mean in levels)
+    if first.kind == EXPONENTIAL:
+        return tuple(Exponential(mean) for mean in levels)
+    if len(levels) != len(base.arms):
+        raise InputError("means", f"be {len(base.arms)} numbers", means, "a log-normal arm has its shape by its place")
+    if not all(mean > 0.0 for mean in levels):
+        raise InputError("means", "be above 0", means, "log-normal rewards are")
+    shapes = [arm.parameters[1] for arm in base.arms if isinstance(arm, CompiledArm)]
+    return tuple(LogNormal(math.log(mean) - s**2 / 2.0, s) for mean, s in zip(levels, shapes, strict=True))

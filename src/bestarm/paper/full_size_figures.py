@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bestarm.paper.figures import GREY, STYLES, svg_text
+from bestarm.experiments.figures import GREY, STYLES, svg_text
 from bestarm.paper.full_size import FullSize
 from bestarm.paper.full_size_run import OUTCOMES
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 import textwrap
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +16,12 @@ import numpy as np
 import pandas as pd
 
 from bestarm.checks import checked
+from bestarm.experiments.run import Folder, checked_run
+from bestarm.experiments.tables import write_table
+from bestarm.paper.folder import paper_folder
 from bestarm.paper.full_size import Attack, Entrant, FullSize
-from bestarm.paper.run import Store, checked_run
-from bestarm.simulation import progress_bar, simulate
+from bestarm.simulation import Trials, progress_bar, simulate
+from bestarm.simulation.progress import Progress
 
 # What a trial came to, and the same in words. An arm that the adversary wants named is the target.
 OUTCOMES = {
@@ -81,7 +83,7 @@ class FullPoint:
 
 @dataclass(frozen=True)
 class FullRun:
-    """Finished full-size experiments, and the trials of each simulation: a row a trial, with the seconds of all."""
+    """Finished full-size experiments, and the trials of each simulation: a row a trial."""
 
     experiments: tuple[FullSize, ...]
     trials: int
@@ -92,12 +94,13 @@ class FullRun:
 def run_full_size(
     experiments: Sequence[FullSize],
     *,
-    out: str | Path,
+    out: str | Path | Folder,
     trials: int = 1000,
     seed: int = 7,
     workers: int = 1,
     resume: bool = False,
-    progress: bool = False,
+    overwrite: bool = False,
+    progress: Progress = False,
     max_pulls: int | None = None,
 ) -> FullRun:
     """Simulate full-size experiments; every finished simulation is stored under `out`.
@@ -106,14 +109,21 @@ def run_full_size(
     ----------
     experiments : sequence of FullSize
         As `full_size_experiments` makes them, with the same seed.
-    out, trials, seed, workers, resume
+    out : path or Folder
+        As for `run_experiments`; or a folder that is open already.
+    trials, seed, workers, resume, overwrite
         As for `run_experiments`. An experiment runs its share of the trials only: with 1000, 20 or fewer.
-    progress : bool
-        Show a bar on stderr, if that is a terminal.
+    progress : bool or callable
+        As for `simulate`, in simulations.
     max_pulls : int >= 1, optional
         Cap on the pulls of a trial where it is lower than the experiment's.
     """
     count = checked_run(trials, seed, workers)
+    if isinstance(out, Folder):
+        folder = out
+    else:
+        folder = paper_folder(out, count, seed)
+        folder.open(resume, overwrite)
     limit = math.inf if max_pulls is None else checked(max_pulls=max_pulls)[0]
     points = []
     for experiment in experiments:
@@ -121,23 +131,22 @@ def run_full_size(
             for entrant in experiment.entrants:
                 cap = int(min(entrant.max_pulls or experiment.max_pulls, limit))
                 points.append(FullPoint(experiment, attack, entrant, cap))
-    store = Store.of(out, count, seed)
-    store.open(resume)
     outcomes = {}
     with progress_bar("simulations at full size", len(points), progress) as advance:
         for point in points:
-            found = store.load(point, pd.read_parquet)
+            share = point.trials(count)
+            found = folder.read(point, point.attack.bandit, share)
             if found is None:
-                found = _simulate(point, point.trials(count), seed, workers)
-                store.save(point, found.to_parquet)
-            outcomes[point] = found
+                found = _simulate(point, share, folder.seed, workers)
+                folder.write(point, found)
+            columns = {"pulls": found.pulls, "answer": found.answers, "correct": found.correct}
+            outcomes[point] = pd.DataFrame({"trial": np.arange(share), **columns, "status": found.statuses})
             advance(1)
-    return FullRun(tuple(experiments), count, int(seed), outcomes)
+    return FullRun(tuple(experiments), count, folder.seed, outcomes)
 
 
-def _simulate(point: FullPoint, trials: int, seed: int, workers: int) -> pd.DataFrame:
-    begin = time.perf_counter()
-    found = simulate(
+def _simulate(point: FullPoint, trials: int, seed: int, workers: int) -> Trials:
+    return simulate(
         point.attack.bandit,
         point.method,
         delta=point.delta,
@@ -149,10 +158,6 @@ def _simulate(point: FullPoint, trials: int, seed: int, workers: int) -> pd.Data
         **point.experiment.told,
         **dict(point.entrant.options),
     )
-    seconds = time.perf_counter() - begin
-    # Not Trials.save: it has a column an arm, which are thousands here.
-    columns = {"pulls": found.pulls, "answer": found.answers, "correct": found.correct, "status": found.statuses}
-    return pd.DataFrame({"trial": np.arange(trials), **columns, "seconds": seconds})
 
 
 # ------------------------------------------------------------------------------------------------------------ tables
@@ -184,7 +189,6 @@ def full_size_table(run: FullRun) -> pd.DataFrame:
                 "mean_pulls": float(frame["pulls"].mean()),
                 "standard_error": spread / math.sqrt(len(frame)),
                 "named": _named(frame["answer"].tolist(), point.experiment.labels),
-                "seconds": float(frame["seconds"].iloc[0]),
             }
         )
     return pd.DataFrame(rows)
@@ -238,7 +242,6 @@ def _named(answers: Sequence[int], labels: Sequence[str]) -> str:
 
 
 def write_full_size(run: FullRun, table: pd.DataFrame, out: Path) -> None:
-    """Write the rows as CSV and Parquet, and the trials as CSV."""
-    table.to_parquet(out / "full-size.parquet", index=False)
-    table.to_csv(out / "full-size.csv", index=False)
+    """Write the rows as CSV, Parquet and LaTeX, and the trials as CSV."""
+    write_table(table, out, "full-size", "Methods under attack on all arms of real data.")
     full_size_trials(run).to_csv(out / "full-size-trials.csv", index=False)

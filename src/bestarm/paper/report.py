@@ -1,34 +1,39 @@
-"""The report: one HTML file with everything in it, which opens without a network."""
+"""The report on the paper's experiments: figures first, then the claims by experiment, the readings, all numbers."""
 
 from __future__ import annotations
 
-import base64
-import html
 import math
-import platform
-import string
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from bestarm.bandits import paper_adversary
-from bestarm.paper.claims import Verdict, claims_rows
+from bestarm.experiments import page
+from bestarm.experiments.experiment import MAX_PULLS, Experiment
+from bestarm.experiments.numbers import gap_ratios, grid_numbers, instance_numbers
+from bestarm.experiments.page import text
+from bestarm.experiments.run import Run
+from bestarm.paper.claims import OVERALL, UNDER_ALL, UNDER_NONE, UNDER_SOME, Verdict
 from bestarm.paper.comparisons import EQUAL, FAILS, HOLDS, OPEN
-from bestarm.paper.experiments import MAX_PULLS, Experiment
+from bestarm.paper.experiments import EXPLORING
 from bestarm.paper.full_size import FullSize
 from bestarm.paper.full_size_run import FullRun
-from bestarm.paper.numbers import grid_numbers, instance_numbers
-from bestarm.paper.run import Run
+from bestarm.paper.readings import OURS, READINGS
+from bestarm.paper.readings_figure import readings_of
 
 # verdict: style, sign; the sign carries the meaning where the colour can't be seen
-MARKS = {HOLDS: ("holds", "✓"), FAILS: ("fails", "✗"), OPEN: ("open", "?")}
-PACKAGES = ("bestarm", "numpy", "scipy", "numba", "pandas", "pyarrow", "matplotlib")
-EXPLORING = ("g-cbai", "se-cbai", "random", "median-se")
+MARKS = {
+    UNDER_ALL: ("holds", "✓"),
+    UNDER_SOME: ("some", "◐"),
+    UNDER_NONE: ("fails", "✗"),
+    OPEN: ("open", "?"),
+    HOLDS: ("holds", "✓"),
+    FAILS: ("fails", "✗"),
+}
 NUMBERS = {
     "T": "T",
     "K_T": "K T",
@@ -38,14 +43,19 @@ NUMBERS = {
     "upper_bound_g_cbai": "upper bound, g-cbai",
     "upper_bound_se_cbai": "upper bound, se-cbai",
 }
+PAPER = (
+    "Mukherjee, Tajer, Chen and Das, <i>Mean-based Best Arm Identification in Stochastic Bandits under Reward "
+    "Contamination</i> (NeurIPS 2021)."
+)
 
 
 @dataclass(frozen=True)
 class PaperPart:
-    """The paper's experiments: what was run, its points, what follows for the claims, and SVG texts, wide and tall."""
+    """The paper's experiments: what was run, its points, those under each reading, verdicts, and SVG texts by name."""
 
     run: Run
     points: pd.DataFrame
+    readings: pd.DataFrame
     verdicts: Sequence[Verdict]
     figures: Mapping[str, tuple[str, str]]
 
@@ -63,41 +73,78 @@ def write_report(paper: PaperPart | None, full: FullSizePart | None, path: Path)
     """Write the report on one or both kinds of experiments to a file."""
     parts = [part.run for part in (paper, full) if part is not None]
     names = ", ".join(experiment.name for run in parts for experiment in run.experiments)
-    page = _template("report").substitute(
-        title="The paper's experiments, repeated" if paper else "The paper's methods on real data at full size",
-        version=version("bestarm"),
-        what=f"{names}; {parts[0].trials:,} trials a point{'' if paper else ' asked for'}, seed {parts[0].seed}",
-        paper=_paper(paper) if paper else "",
-        full=_full(full) if full else "",
-        settings=_settings(paper, full),
+    asked = "" if paper else " asked for"
+    about = (
+        f"{PAPER} Made by <code>bestarm reproduce</code>, version {version('bestarm')}: {text(names)}; "
+        f"{parts[0].trials:,} trials a point{asked}, seed {parts[0].seed}."
     )
-    path.write_text(page, encoding="utf-8")
+    contents: list[tuple[str, str]] = []
+    body = []
+    if paper:
+        contents += _contents(paper)
+        body.append(_paper(paper))
+    if full:
+        contents += [("full-size", "Real data at full size")]
+        body.append(_full(full))
+    contents.append(("settings", "Settings"))
+    body.append(f'<h2 id="settings">Settings</h2>\n{_settings(paper, full)}')
+    if paper and not paper.verdicts:
+        title = "Variations of the paper's experiments"
+    else:
+        title = "The paper's experiments, repeated" if paper else "The paper's methods on real data at full size"
+    page.write_page(path, title, about, contents, "\n".join(body))
+
+
+def _contents(part: PaperPart) -> list[tuple[str, str]]:
+    experiments = part.run.experiments
+    found = [("figures", "The figures"), *((e.name, f"{e.name}: {e.title}") for e in experiments)]
+    if part.verdicts:
+        found = [
+            ("counts", "In short"),
+            *found,
+            ("claims", "The claims, by experiment"),
+            ("readings", "The readings"),
+        ]
+    return [*found, ("numbers", "All numbers")]
 
 
 def _paper(part: PaperPart) -> str:
-    return _template("report-paper").substitute(
-        summary=_summary(part.run, part.points, part.verdicts),
-        claims=_claims(part.verdicts),
-        figures="\n".join(_experiment(experiment, part.points, part.figures) for experiment in part.run.experiments),
+    template = page.template("bestarm.paper", "report-paper")
+    counts, sentences = _counts(part) if part.verdicts else (_variation(part.run.experiments), "")
+    return template.substitute(
+        figures="\n".join(_figure(experiment, part) for experiment in part.run.experiments),
+        numbers="\n".join(_experiment(experiment, part) for experiment in part.run.experiments),
+        counts=counts,
+        claims=_claims(part.verdicts, sentences) + _readings(part) if part.verdicts else "",
     )
 
 
-def _template(name: str) -> string.Template:
-    text = files("bestarm.paper").joinpath(f"{name}.html.template").read_text(encoding="utf-8")
-    return string.Template(text)
+def _variation(experiments: Sequence[Experiment]) -> str:
+    return page.bullets(
+        f"{experiment.name}: {experiment.figure}. The paper says nothing about these settings, so no claim is judged."
+        for experiment in experiments
+    )
 
 
-# ----------------------------------------------------------------------------------------------------------- summary
+# ------------------------------------------------------------------------------------------------------------ counts
 
 
-def _summary(run: Run, points: pd.DataFrame, verdicts: Sequence[Verdict]) -> str:
-    counts = Counter(verdict.finding.verdict for verdict in verdicts)
+def _counts(part: PaperPart) -> tuple[str, str]:
+    """Return the four counts, and sentences on what is behind them."""
+    counts = Counter(verdict.overall for verdict in part.verdicts)
     boxes = "".join(
-        f'<li><b class="{style}">{counts[name]}</b>{sign} {name}</li>' for name, (style, sign) in MARKS.items()
+        f'<li><b class="{MARKS[name][0]}">{counts[name]}</b>{MARKS[name][1]} {name}</li>' for name in OVERALL
     )
-    sentences = [f"{len(verdicts)} claims were tested on {len(run.outcomes)} simulated points.", _exploration(points)]
-    sentences += [*_hidden(run.experiments), _certified(points), _cut(points)]
-    return f'<ul class="counts">{boxes}</ul>' + _list(filter(None, sentences))
+    sentences = [
+        f"{len(part.verdicts)} claims of the paper were tested on {len(part.run.outcomes):,} simulated points, each "
+        "under every reading of the text that makes a difference to it. A reading that its trials leave open is not "
+        "counted; each claim below lists them.",
+        _exploration(part.points),
+        *_hidden(part.run.experiments),
+        _certified(part.points),
+        _cut(part.readings),
+    ]
+    return f'<ul class="counts">{boxes}</ul>', page.bullets(filter(None, sentences))
 
 
 def _exploration(points: pd.DataFrame) -> str:
@@ -105,8 +152,9 @@ def _exploration(points: pd.DataFrame) -> str:
     part = points[(points["variant"] == "paper") & base.isin(EXPLORING)]
     at = (part["mean_pulls"] / part["K_T"] - 1.0).abs() <= EQUAL
     return (
-        f"At {int(at.sum())} of {len(part)} points of the paper's methods with a forced exploration, the mean number "
-        "of pulls is within 1 % of K T: there the exploration decides, and no method can be better than another."
+        "With the forced exploration as printed, T pulls of each of the K arms, the mean number of pulls is within 1 % "
+        f"of K T at {int(at.sum())} of {len(part)} points of the paper's methods: there the exploration decides, and "
+        "no method can be better than another."
     )
 
 
@@ -129,104 +177,163 @@ def _certified(points: pd.DataFrame) -> str:
     part = points[points["variant"] == "certified"]
     shares = part.groupby("experiment", sort=False)["indistinguishable"].mean()
     shown = ", ".join(f"{name} {100.0 * share:.0f} %" for name, share in shares.items())
-    return f"The certified method stopped without naming a winner in these shares of its trials: {shown}."
+    wrong = part[part["error_low"] > part["delta"]]
+    broken = ", ".join(dict.fromkeys(wrong["experiment"]))
+    sentence = f"Our certified method stopped without naming a winner in these shares of its trials: {shown}."
+    if broken:
+        sentence += f" In {broken} it is wrong more often than δ: no σ covers those arms, so nothing is promised there."
+    return sentence
 
 
-def _cut(points: pd.DataFrame) -> str:
-    part = points[points["undecided"] > 0.0]
-    rows = part[["experiment", "method", "undecided"]].itertuples(index=False, name=None)
-    places = ", ".join(f"{name} {method} {100.0 * float(share):.1f} %" for name, method, share in rows)
-    return f"Trials cut at {MAX_PULLS:,} pulls (their means are too small): {places}." if places else ""
+def _cut(readings: pd.DataFrame) -> str:
+    part = readings[readings["undecided"] > 0.0]
+    if part.empty:
+        return ""
+    shares = part.groupby("reading", sort=False)["undecided"].max()
+    places = ", ".join(f"{name} up to {100.0 * share:.1f} % of a point" for name, share in shares.items())
+    return (
+        f"Trials were cut by the cap on their pulls under {places}; the tables show where. Their means are too small."
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ claims
 
 
-def _claims(verdicts: Sequence[Verdict]) -> str:
-    rows = []
-    for row in claims_rows(verdicts):
-        style, sign = MARKS[row["verdict"]]
-        rows.append(
-            f'<tr><td>{row["experiment"]}</td><td class="verdict {style}">{sign} {row["verdict"]}</td>'
-            f'<td>{_text(row["claim"])}<br><span class="soft">{_text(row["where"])}</span></td>'
-            f'<td>{_text(row["measured"])}</td><td class="soft">{_text(row["test"])}</td></tr>'
+def _claims(verdicts: Sequence[Verdict], sentences: str) -> str:
+    parts = [page.template("bestarm.paper", "report-claims").substitute(sentences=sentences)]
+    names = dict.fromkeys(verdict.claim.experiment for verdict in verdicts)
+    for name in names:
+        rows = "".join(_claim(verdict) for verdict in verdicts if verdict.claim.experiment == name)
+        head = '<thead><tr><th scope="col">all readings together</th><th scope="col">claim</th>'
+        head += '<th scope="col">what was found under each reading</th></tr></thead>'
+        parts.append(
+            f'<h3 id="claims-{name}">{name}</h3>\n<div class="scroll"><table class="claims">{head}<tbody>{rows}</tbody>'
+            "</table></div>"
         )
-    head = "<thead><tr><th>experiment</th><th>verdict</th><th>claim</th><th>measured</th><th>test</th></tr></thead>"
-    return f'<div class="scroll"><table class="claims">{head}<tbody>{"".join(rows)}</tbody></table></div>'
+    return "\n".join(parts)
+
+
+def _claim(verdict: Verdict) -> str:
+    claim = verdict.claim
+    style, sign = MARKS[verdict.overall]
+    note = f'<br><span class="soft">{text(claim.note)}</span>' if claim.note else ""
+    lines = "".join(
+        f'<li><span class="{MARKS[finding.verdict][0]}">{MARKS[finding.verdict][1]}</span> <b>{text(name)}</b>: '
+        f"{text(finding.measured)}</li>"
+        for name, finding in verdict.findings.items()
+    )
+    return (
+        f'<tr><td class="verdict {style}">{sign} {text(verdict.overall)}</td>'
+        f'<td><b>{text(claim.text)}</b><br><q>{text(claim.quote)}</q> <span class="soft">({text(claim.where)})</span>'
+        f'{note}<br><span class="soft">Test: {text(claim.check.how)}.</span></td>'
+        f'<td><ul class="found">{lines}</ul></td></tr>'
+    )
+
+
+def _readings(part: PaperPart) -> str:
+    rows = []
+    for reading in READINGS:
+        counts = Counter(v.findings[reading.name].verdict for v in part.verdicts if reading.name in v.findings)
+        trials = part.readings[part.readings["reading"] == reading.name]["trials"]
+        if trials.empty:
+            continue
+        span = f"{trials.min():,}" if trials.min() == trials.max() else f"{trials.min():,} to {trials.max():,}"
+        rows.append(
+            [reading.name, reading.about, reading.words, span, *(str(counts[name]) for name in (HOLDS, FAILS, OPEN))]
+        )
+    head = ["reading", "of what", "it takes the text to mean", "trials a point", "hold", "do not", "open"]
+    return (
+        '<h2 id="readings">The readings</h2>\n<p>Each is one change from ours; the last three columns count the '
+        "claims that it makes a difference to. Ours has all the trials asked for; the others have a share of them, and "
+        "at least as many as show, if none is wrong, that errors are rarer than δ. Where several adversaries share the "
+        "trials, verdicts are about their average.</p>\n" + page.table(head, rows, style="words")
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------- figures
 
 
-def _experiment(experiment: Experiment, points: pd.DataFrame, figures: Mapping[str, tuple[str, str]]) -> str:
-    own = points[points["experiment"] == experiment.name]
+def _figure(experiment: Experiment, part: PaperPart) -> str:
     means = ", ".join(f"{mean:.4g}" for mean in experiment.means)
-    about = [f"Means {means}; sigma = {experiment.sigma:g}. {experiment.figure}."]
+    told = f"σ = {experiment.sigma:g}" if experiment.bounds is None else f"rewards in {list(experiment.bounds)}"
+    about = [f"Means {means}; {told}. {experiment.figure}."]
     about += [f"Source: {experiment.source}."] if experiment.source else []
-    parts = [
-        f'<h3 id="{experiment.name}">{experiment.name}: {_text(experiment.title)}</h3>',
-        f'<p class="soft">{_text(" ".join(about))}</p>',
-        _picture(experiment, figures[experiment.name], "the paper's methods"),
-        _picture(experiment, figures[f"{experiment.name}-ours"], "the shorter exploration and the certified method"),
-        "<h4>Mean pulls with 95 % half-width; wrong answers, where there were any; trials that named no winner</h4>",
-        _measured(experiment, own),
-        "<h4>The paper's numbers, recomputed (with U = 0)</h4>",
-        _numbers(experiment),
-        "<h4>What the text leaves open</h4>",
-        _list(experiment.choices),
-    ]
+    about.append(ratio_words(experiment, part.run.seed))
+    return (
+        f'<h3 id="{experiment.name}">{experiment.name}: {text(experiment.title)}</h3>\n'
+        + page.image(part.figures[experiment.name], _described(experiment, "the paper's methods"))
+        + f'\n<p class="soft">{text(" ".join(about))}</p>'
+    )
+
+
+def ratio_words(experiment: Experiment, seed: int) -> str:
+    """Say what the adversary does to the smallest gap."""
+    ratios = gap_ratios(experiment, seed)
+    if not ratios:
+        return f"Adversary: {experiment.adversary.words}."
+    much = f"{np.median(ratios):.2f} times"
+    if len(ratios) > 1:
+        much += f" (median of {len(ratios)} adversaries; from {min(ratios):.2f} to {max(ratios):.2f})"
+    helps = "; above 1 it helps the best arm" if max(ratios) > 1.0 else ""
+    return f"Lead of the best arm over the next in the means of what is observed: {much} the true one{helps}."
+
+
+def _described(experiment: Experiment, what: str) -> str:
+    return f"{experiment.title}: mean pulls and error rates of {what}; the numbers are in the tables below."
+
+
+def _experiment(experiment: Experiment, part: PaperPart) -> str:
+    own = part.points[part.points["experiment"] == experiment.name]
+    name = experiment.name
+    parts = [f'<h3 id="numbers-{name}">{name}: {text(experiment.title)}</h3>']
+    if f"{name}-ours" in part.figures:
+        what = "the shorter exploration and the certified method"
+        parts.append(page.image(part.figures[f"{name}-ours"], _described(experiment, what)))
+    heading = "Mean pulls with 95 % half-width; wrong answers, where there were any; trials that named no winner"
+    parts += [f"<h4>{heading}</h4>", page.measured(experiment, own)]
+    if f"{name}-readings" in part.figures:
+        parts += [
+            "<h4>Under each reading</h4>",
+            page.image(
+                part.figures[f"{name}-readings"], _described(experiment, "the paper's methods under each reading")
+            ),
+            _under_readings(experiment, part),
+        ]
+    parts += ["<h4>The paper's numbers, recomputed (with U = 0)</h4>", _numbers(experiment)]
+    if experiment.choices:
+        parts += ["<h4>What the text leaves open</h4>", page.bullets(experiment.choices)]
     return "\n".join(parts)
 
 
-def _picture(experiment: Experiment, texts: tuple[str, str], what: str) -> str:
-    return _image(
-        texts, f"{experiment.title}: mean pulls and error rates of {what}; the numbers are in the table below."
-    )
-
-
-def _image(texts: tuple[str, str], described: str) -> str:
-    wide, tall = texts
-    return (
-        f'<figure><picture><source media="(max-width: 700px)" srcset="{_data(tall)}">'
-        f'<img src="{_data(wide)}" alt="{_text(described)}"></picture></figure>'
-    )
-
-
-def _data(svg: str) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-
-
-def _measured(experiment: Experiment, own: pd.DataFrame) -> str:
+def _under_readings(experiment: Experiment, part: PaperPart) -> str:
     symbol = "ε" if experiment.sweep == "epsilon" else "δ"
     places = [epsilon if experiment.sweep == "epsilon" else delta for delta, epsilon in experiment.grid]
     rows = []
-    for curve in experiment.curves:
-        part = own[own["method"] == curve.label].set_index(experiment.sweep).loc[places]
-        rows.append([curve.label, *(_cell(row) for _, row in part.iterrows())])
-    return _table(["method", *(f"{symbol} = {place:g}" for place in places)], rows)
-
-
-def _cell(row: pd.Series) -> str:
-    text = f"{row['mean_pulls']:,.0f}"
-    if row["standard_error"] > 0.0:
-        text += f" ± {1.96 * row['standard_error']:,.0f}"
-    notes = (("wrong", "error_rate"), ("no winner", "indistinguishable"), ("at the cap", "undecided"))
-    return "\n".join([text, *(f"{name} {100.0 * row[column]:.3g} %" for name, column in notes if row[column] > 0.0)])
+    own = part.readings[part.readings["experiment"] == experiment.name]
+    for reading, other in readings_of(experiment):
+        for curve in other.curves:
+            found = own[(own["reading"] == reading.name) & (own["method"] == curve.label)]
+            found = found.set_index(experiment.sweep).loc[places]
+            ratio = f"{float(found['gap_ratio'].iloc[0]):.2f}"
+            rows.append([reading.name, ratio, curve.label, *(page.cell(row) for _, row in found.iterrows())])
+    head = ["reading", "smallest gap, observed / true", "method", *(f"{symbol} = {place:g}" for place in places)]
+    return page.table(head, rows)
 
 
 def _numbers(experiment: Experiment) -> str:
     numbers = instance_numbers(experiment)
     facts = (
-        f"Gap {numbers['gap']:.4g}; H = {numbers['H']:.4g}; T* = {numbers['T_star']:.4g}; smallest gap that the worst "
-        f"adversary can't hide from Gaussian arms at ε = {max(experiment.epsilons):g}: {numbers['hidden_gap']:.3g}, so "
-        f"H with that U is {_number(numbers['H_worst_case'])}."
+        f"Gap {numbers['gap']:.4g}; H = {numbers['H']:.4g}; T* = {numbers['T_star']:.4g}, the exact characteristic "
+        "time of Gaussian arms (Garivier and Kaufmann 2016); smallest gap that the worst adversary can't hide from "
+        f"Gaussian arms at ε = {max(experiment.epsilons):g}: {numbers['hidden_gap']:.3g}, so H with that U is "
+        f"{_number(numbers['H_worst_case'])}."
     )
     rows = []
     for place in experiment.grid:
         row = grid_numbers(experiment, *place)
         shown = [f"{row['T']:,.1f}", *(_number(row[column]) for column in NUMBERS if column != "T")]
         rows.append([f"δ = {place[0]:g}, ε = {place[1]:g}", *shown])
-    return f'<p class="soft">{facts}</p>' + _table(["", *NUMBERS.values()], rows)
+    return f'<p class="soft">{facts}</p>' + page.table(["", *NUMBERS.values()], rows)
 
 
 # --------------------------------------------------------------------------------------------------------- full size
@@ -260,12 +367,12 @@ def _full_experiment(experiment: FullSize, part: FullSizePart) -> str:
     described = f"{experiment.title}: outcomes of each method's trials under each attack, and their mean pulls."
     return "\n".join(
         [
-            f'<h3 id="{experiment.name}">{experiment.name}: {_text(experiment.title)}</h3>',
-            f'<p class="soft">{_text(f"{experiment.source}. {rates}.")}</p>',
-            _list([f"{attack.name}: {attack.words}." for attack in experiment.attacks]),
-            _image(part.figures[experiment.name], described),
-            _table(head, rows),
-            _list(experiment.notes),
+            f'<h3 id="{experiment.name}">{experiment.name}: {text(experiment.title)}</h3>',
+            f'<p class="soft">{text(f"{experiment.source}. {rates}.")}</p>',
+            page.bullets([f"{attack.name}: {attack.words}." for attack in experiment.attacks]),
+            page.image(part.figures[experiment.name], described),
+            page.table(head, rows),
+            page.bullets(experiment.notes),
         ]
     )
 
@@ -274,55 +381,40 @@ def _full_experiment(experiment: FullSize, part: FullSizePart) -> str:
 
 
 def _settings(paper: PaperPart | None, full: FullSizePart | None) -> str:
-    packages = {"Python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
     if paper is None:
         assert full is not None
         shown = {"trials asked for": f"{full.run.trials:,}", "seed": str(full.run.seed)}
-        return _table(["setting", "value"], ({**shown, **packages}).items(), style="words")
+        return page.table(["setting", "value"], ({**shown, **page.packages()}).items(), style="words")
     run = paper.run
     shown = {
         "trials a point": f"{run.trials:,}",
         "seed": str(run.seed),
-        "largest number of pulls of a trial": f"{MAX_PULLS:,}",
+        "largest number of pulls of a trial": f"{MAX_PULLS:,}, unless the reading says otherwise",
         "simulated pulls": f"{sum(int(trials.pulls.sum()) for trials in run.outcomes.values()):,}",
-        "time of the simulations": f"{run.seconds:,.0f} s",
     }
+    rows = []
+    for experiment in run.experiments:
+        for reading, other in readings_of(experiment) if paper.verdicts else [(OURS, OURS.of(experiment))]:
+            if reading is OURS or other.adversary != experiment.adversary:
+                rows.append([experiment.name, reading.name, other.adversary.words, ratio_words(other, run.seed)])
     centres = [[experiment.name, _centres(experiment, run.seed)] for experiment in run.experiments]
     return (
-        _table(["setting", "value"], ({**shown, **packages}).items(), style="words")
-        + "<h4>The adversaries: contaminated rewards are uniform within 1 of these centres, an arm each</h4>"
-        + _table(["experiment", "centres"], centres, style="words")
-        + '<p class="soft">Drawn by the seed, and redrawn until the best contaminated mean is that of the best arm and '
-        "every contaminated gap is at least half the true one. Trials of all methods at one place of a grid use the "
-        "same seeds. Equal points of two figures were simulated once. Every point and trial is in the tables beside "
-        "this file.</p>"
+        page.table(["setting", "value"], ({**shown, **page.packages()}).items(), style="words")
+        + "<h4>The adversaries</h4>"
+        + page.table(["experiment", "reading", "contaminated rewards are", "what that does"], rows, style="words")
+        + "<h4>Centres of ours, an arm each</h4>"
+        + page.table(["experiment", "centres"], centres, style="words")
+        + '<p class="soft">Trials of all methods at one place of a grid use the same seeds. Equal points of two '
+        "figures were simulated once. Every point and trial of the figures is in the tables beside this file, as CSV, "
+        "Parquet and (points, readings, claims) LaTeX.</p>"
     )
 
 
 def _centres(experiment: Experiment, seed: int) -> str:
-    adversary = paper_adversary(experiment.means, max(experiment.epsilons), seed)
+    adversary = experiment.adversaries(seed)[0]
+    assert adversary is not None
     return ", ".join(f"{centre:.3f}" for centre in adversary.pieces[0].a)
-
-
-# -------------------------------------------------------------------------------------------------------------- HTML
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], style: str = "numbers") -> str:
-    cells = "".join(f"<th>{_text(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return (
-        f'<div class="scroll" tabindex="0"><table class="{style}"><thead><tr>{cells}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
-
-
-def _list(sentences: Iterable[str]) -> str:
-    return "<ul>" + "".join(f"<li>{_text(sentence)}</li>" for sentence in sentences) + "</ul>"
 
 
 def _number(value: float) -> str:
     return "infinite" if math.isinf(value) else f"{value:,.0f}" if value >= 1000.0 else f"{value:.4g}"
-
-
-def _text(text: str) -> str:
-    return html.escape(text)

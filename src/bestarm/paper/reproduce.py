@@ -10,22 +10,21 @@ import pandas as pd
 
 from bestarm.checks import one_of
 from bestarm.errors import InputError
-from bestarm.paper.claims import claims_rows, judge
+from bestarm.experiments.experiment import Experiment, Point
+from bestarm.experiments.figures import save_figures
+from bestarm.experiments.run import Folder, Run, checked_run, run_points, wanted_trials
+from bestarm.experiments.tables import points_table, write_table, write_trials
+from bestarm.paper.claims import claims_rows, judge, readings_rows
 from bestarm.paper.experiments import EXPERIMENTS
-from bestarm.paper.figures import save_figures
+from bestarm.paper.folder import paper_folder
 from bestarm.paper.full_size import FULL_SIZE, full_size_experiments
 from bestarm.paper.full_size_figures import save_full_size_figures
 from bestarm.paper.full_size_run import full_size_table, run_full_size, write_full_size
+from bestarm.paper.readings import READINGS
+from bestarm.paper.readings_figure import readings_table, save_readings_figures
 from bestarm.paper.report import FullSizePart, PaperPart, write_report
-from bestarm.paper.run import (
-    checked_run,
-    chosen_experiments,
-    distinct_points,
-    points_table,
-    run_experiments,
-    write_tables,
-)
 from bestarm.simulation import progress_bar
+from bestarm.simulation.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -35,87 +34,166 @@ class Reproduction:
     Attributes
     ----------
     claims : pandas.DataFrame
-        A row a claim of the paper: experiment, verdict, claim, measured, where, test. Empty if none of its own
-        experiments was run.
+        A row a claim of the paper: experiment, verdict under all readings together, claim, the readings under which it
+        holds, does not hold and is open, what was measured under ours, quote, where, test, note. Empty if none of the
+        paper's own experiments was run as it is.
+    points : pandas.DataFrame
+        A row a point of the figures. Empty if none of the paper's experiments was run.
     full_size : pandas.DataFrame
         A row a method under an attack, of the full-size experiments, as `full_size_table` returns it; or empty.
     """
 
     claims: pd.DataFrame
+    points: pd.DataFrame
     full_size: pd.DataFrame
 
 
 def reproduce(
-    names: Sequence[str] = ("all",),
+    names: Sequence[str | Experiment] = ("all",),
     *,
     out: str | Path,
     trials: int = 1000,
     seed: int = 7,
     workers: int = 1,
     resume: bool = False,
+    overwrite: bool = False,
     progress: bool = False,
 ) -> Reproduction:
     """Run experiments, and write tables, figures and the report.
 
     Parameters
     ----------
-    names : sequence of str
-        exp1 ... exp9, or all for these nine; pkis2-full and nycc-full, which need their data and are never implied.
-    out, trials, seed, workers, resume
+    names : sequence of str or Experiment
+        exp1 ... exp9, or all for these nine; variations of them that `experiment` makes; pkis2-full and nycc-full,
+        which need their data and are never implied.
+    out, trials, seed, workers, resume, overwrite
         As for `run_experiments`. The full-size experiments run 2 % of the trials, and fewer.
     progress : bool
-        Show bars on stderr, if that is a terminal.
+        Show a bar on stderr; a line every 10 seconds where that is no terminal.
 
     Returns
     -------
     Reproduction
-        The claims with their verdicts, and the rows of the full-size experiments. In `out` are then report.html,
-        figures/ (.png, .svg), and for the paper's experiments points and trials (.parquet, .csv) and claims.csv, for
-        the others full-size (.parquet, .csv).
+        The claims with their verdicts, the points, and the rows of the full-size experiments. In `out` are then
+        report.html, figures/ (.png, .svg), and, as .csv, .parquet and .tex, the tables points, readings, claims and
+        claims-by-reading (of the paper's experiments) and full-size (of the others).
     """
-    folder = Path(out)
     of_paper, at_full_size = _parted(names)
     count = checked_run(trials, seed, workers)
     large = full_size_experiments(at_full_size, seed)  # refuses missing data before anything is written
-    claims, paper = pd.DataFrame(), None
+    folder = paper_folder(out, count, seed)
+    folder.open(resume, overwrite)
+    claims, points, paper = pd.DataFrame(), pd.DataFrame(), None
     if of_paper:
-        paper = _run_paper(of_paper, folder, count, seed, workers, resume, progress)
+        paper = _run_paper(chosen_experiments(of_paper), folder, count, workers, progress)
+        points = paper.points
         claims = pd.DataFrame(claims_rows(paper.verdicts))
-        claims.to_csv(folder / "claims.csv", index=False)
+        if paper.verdicts:
+            write_table(claims, folder.path, "claims", "Claims of the paper and what was found, all readings together.")
+            by_reading = pd.DataFrame(readings_rows(paper.verdicts))
+            write_table(by_reading, folder.path, "claims-by-reading", "What was found under each reading of the text.")
     table, full = pd.DataFrame(), None
     if large:
-        again = resume or bool(of_paper)  # in the latter case the folder is ours already
-        run = run_full_size(
-            large, out=folder, trials=count, seed=seed, workers=workers, resume=again, progress=progress
-        )
+        run = run_full_size(large, out=folder, trials=count, seed=seed, workers=workers, progress=progress)
         table = full_size_table(run)
-        write_full_size(run, table, folder)
-        full = FullSizePart(run, table, save_full_size_figures(table, large, folder / "figures"))
-    write_report(paper, full, folder / "report.html")
-    return Reproduction(claims, table)
+        write_full_size(run, table, folder.path)
+        full = FullSizePart(run, table, save_full_size_figures(table, large, folder.path / "figures"))
+    write_report(paper, full, folder.path / "report.html")
+    return Reproduction(claims, points, table)
 
 
-def _parted(names: Sequence[str]) -> tuple[list[str], list[str]]:
+def run_experiments(
+    names: Sequence[str | Experiment] = ("all",),
+    *,
+    out: str | Path,
+    trials: int = 1000,
+    seed: int = 7,
+    workers: int = 1,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = False,
+) -> Run:
+    """Simulate experiments of the paper, under every reading of it; each finished point is stored under `out`.
+
+    Parameters
+    ----------
+    names : sequence of str or Experiment
+        exp1 ... exp9, all, or variations that `experiment` makes, which are run under our reading only.
+    out : path
+        Folder for the points, new or empty.
+    trials, seed, workers
+        As for `simulate`, but the seed is a whole number. Readings other than ours, and our own curves, run a share of
+        the trials.
+    resume : bool
+        Keep the points that a run with equal settings and equal kernels has finished there, and simulate the others.
+    overwrite : bool
+        Remove all that an earlier run left there.
+    progress : bool or callable
+        As for `simulate`: a bar, or a function that is told the number of trials just finished.
+    """
+    chosen = chosen_experiments(names)
+    count = checked_run(trials, seed, workers)
+    folder = paper_folder(out, count, seed)
+    folder.open(resume, overwrite)
+    wanted = all_trials(chosen, count)
+    with progress_bar("trials", sum(wanted.values()), progress) as advance:
+        outcomes = run_points(wanted, folder, workers, advance)
+    return Run(chosen, count, folder.seed, outcomes)
+
+
+def all_trials(experiments: Sequence[Experiment], trials: int) -> dict[Point, int]:
+    """Return how many trials of each point are wanted, for the figures and for every reading."""
+    wanted = wanted_trials(experiments, trials)
+    judged = [experiment for experiment in experiments if experiment.name in EXPERIMENTS]
+    for reading in READINGS:
+        for point, count in wanted_trials([reading.of(one) for one in judged], trials, reading.share).items():
+            wanted[point] = max(wanted.get(point, 0), count)
+    return wanted
+
+
+def chosen_experiments(names: Sequence[str | Experiment]) -> tuple[Experiment, ...]:
+    """Return experiments by name, in the paper's order, then variations.
+
+    >>> [experiment.name for experiment in chosen_experiments(["exp5", "exp1"])]
+    ['exp1', 'exp5']
+    """
+    _parted(names)
+    wanted = set(EXPERIMENTS) if not names or "all" in names else {name for name in names if isinstance(name, str)}
+    for name in wanted:
+        one_of("experiments", name, (*EXPERIMENTS, "all"))
+    known = [experiment for name, experiment in EXPERIMENTS.items() if name in wanted]
+    given = [experiment for experiment in names if isinstance(experiment, Experiment)]
+    return tuple(dict.fromkeys([*known, *given]))
+
+
+def _parted(names: Sequence[str | Experiment]) -> tuple[list[str | Experiment], list[str]]:
     """Return the names of the paper's experiments and of the full-size ones; the former are all if no name is given."""
-    if isinstance(names, str):
+    if isinstance(names, str | Experiment):
         raise InputError("experiments", "be a list of names", names, f"put it in brackets: [{names!r}]")
     for name in names:
-        one_of("experiments", name, (*EXPERIMENTS, "all", *FULL_SIZE))
-    large = [name for name in names if name in FULL_SIZE]
-    return [name for name in names if name not in FULL_SIZE] if names else ["all"], large
+        if not isinstance(name, Experiment):
+            one_of("experiments", name, (*EXPERIMENTS, "all", *FULL_SIZE))
+    large = [name for name in names if isinstance(name, str) and name in FULL_SIZE]
+    return [name for name in names if name not in large] if names else ["all"], large
 
 
-def _run_paper(
-    names: Sequence[str], folder: Path, trials: int, seed: int, workers: int, resume: bool, progress: bool
-) -> PaperPart:
-    chosen = chosen_experiments(names)
-    total, figures = trials * len(distinct_points(chosen)), 2 * len(chosen)
-    # a figure takes about as long as a point, and counts as one
-    with progress_bar(f"{total:,} trials, {figures} figures", total + figures * trials, progress) as advance:
-        run = run_experiments(
-            names, out=folder, trials=trials, seed=seed, workers=workers, resume=resume, progress=advance
-        )
+def _run_paper(chosen: tuple[Experiment, ...], folder: Folder, trials: int, workers: int, progress: bool) -> PaperPart:
+    wanted = all_trials(chosen, trials)
+    total, figures = sum(wanted.values()), 3 * len(chosen)
+    each = max(1, total // 500)  # a figure takes about as long as so many trials
+    with progress_bar(f"{total:,} trials, {figures} figures", total + figures * each, progress) as advance:
+        run = Run(chosen, trials, folder.seed, run_points(wanted, folder, workers, advance))
         table = points_table(run)
-        write_tables(run, table, folder)
-        drawn = save_figures(table, run.experiments, folder / "figures", lambda: advance(run.trials))
-    return PaperPart(run, table, judge(run), drawn)
+        write_table(table, folder.path, "points", "Pulls and errors at every point of the figures.")
+        write_trials(run, folder.path)
+        figures_folder = folder.path / "figures"
+        drawn = save_figures(table, chosen, figures_folder, lambda: advance(each))
+        judged = [experiment for experiment in chosen if experiment.name in EXPERIMENTS]
+        verdicts = judge(run)
+        readings = readings_table(run, judged)
+        if judged:
+            write_table(
+                readings, folder.path, "readings", "Pulls and errors of the paper's methods under every reading."
+            )
+            drawn |= save_readings_figures(readings, judged, figures_folder, lambda: advance(each))
+    return PaperPart(run, table, readings, verdicts, drawn)

@@ -1,12 +1,15 @@
-"""The numbers of the paper's text, recomputed: exploration times, complexity, and the bounds on the pulls."""
+"""Numbers of an experiment that the paper defines: exploration times, complexity, bounds, and the adversary's gap."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import numpy as np
+
 from bestarm import theory
-from bestarm.paper.experiments import Experiment
+from bestarm.experiments.experiment import Experiment
+from bestarm.kernels.draws import ANY, UNIFORM_AROUND
 
 POWER = 2.0  # exponent of t in the theorem's threshold, the catalogue's default
 
@@ -21,7 +24,7 @@ def instance_numbers(experiment: Experiment) -> dict[str, float]:
     >>> {name: round(value, 3) for name, value in instance_numbers(EXPERIMENTS["exp1"]).items()}
     {'gap': 0.2, 'H': 108.554, 'T_star': 209.252, 'sum_inverse_gaps': 29.277, 'hidden_gap': 0.279, 'H_worst_case': inf}
     """
-    means, sigma = experiment.means, experiment.sigma
+    means, sigma = experiment.means, experiment.scale
     ordered = sorted(means, reverse=True)
     bias = theory.minimal_bias(max(experiment.epsilons), sigma)
     return {
@@ -42,13 +45,18 @@ def grid_numbers(experiment: Experiment, delta: float, epsilon: float) -> dict[s
     >>> round(row["T"], 1), row["K_T"], row["K_T_chernoff"], round(row["lower_bound"])
     (1842.1, 7372, 924, 250)
     """
-    means, sigma, arms = experiment.means, experiment.sigma, len(experiment.arms)
-    explored = theory.exploration_pulls(epsilon / 2.0, delta)
-    shorter = theory.exploration_pulls(epsilon / 2.0, delta, "chernoff")
+    means, sigma, arms = experiment.means, experiment.scale, len(experiment.arms)
+    if epsilon == 0.0:  # nothing is trimmed, and one reward an arm is enough (reading #10)
+        explored = shorter = 1.0
+    else:
+        explored = theory.exploration_pulls(epsilon / 2.0, delta)
+        shorter = theory.exploration_pulls(epsilon / 2.0, delta, "chernoff")
     rounded = arms * math.ceil(explored)
     bounds = {
-        f"upper_bound_{name.replace('-', '_')}": max(
-            rounded, theory.upper_bound(means, delta, epsilon=epsilon, sigma=sigma, method=name, power=POWER)
+        f"upper_bound_{name.replace('-', '_')}": (
+            max(rounded, theory.upper_bound(means, delta, epsilon=epsilon, sigma=sigma, method=name, power=POWER))
+            if epsilon > 0.0
+            else math.nan  # the theorems are for epsilon > 0
         )
         for name in ("g-cbai", "se-cbai")
     }
@@ -62,3 +70,21 @@ def grid_numbers(experiment: Experiment, delta: float, epsilon: float) -> dict[s
         "lower_bound_exact": theory.lower_bound(means, delta, sigma=sigma, kind="characteristic"),
         **bounds,
     }
+
+
+def gap_ratios(experiment: Experiment, seed: int) -> list[float]:
+    """Return, of each adversary, the smallest lead of the best arm among contaminated means over that among true ones.
+
+    Above 1 the adversary makes the best arm easier to find for whoever averages. Empty if an adversary is not uniform
+    around centres.
+    """
+    means, epsilon = np.array(experiment.means), max(experiment.epsilons)
+    best = int(means.argmax())
+    ratios = []
+    for adversary in experiment.adversaries(seed):
+        if adversary is None or adversary.hits.rule != ANY or [p.kind for p in adversary.pieces] != [UNIFORM_AROUND]:
+            return []
+        mixed = (1.0 - epsilon) * means + epsilon * np.array(adversary.pieces[0].a)
+        leads, true = (np.delete(values[best] - values, best) for values in (mixed, means))
+        ratios.append(float(leads.min() / true.min()))
+    return ratios
