@@ -610,6 +610,21 @@ ADVERSARIES: list[Case] = [
         seed=1,
     ),
     *cases(ba.paper_adversary, "epsilon", "be in [0, 0.5)", EPSILON_FIX, 0.5, -0.1, NAN, means=TWO, seed=1),
+    *cases(
+        *(ba.paper_adversary, "margin", "be in [0, 0.9]"),
+        "it is the part of every gap that is left; more would ask of the adversary to help",
+        *(-0.1, 0.95, NAN, True, "a"),
+        means=TWO,
+        epsilon=0.1,
+        seed=1,
+    ),
+    *cases(
+        *(ba.paper_adversary, "reach", "be a finite number > 0", "it is how far centres may be from the means"),
+        *(0.0, -1.0, NAN, math.inf, "a"),
+        means=TWO,
+        epsilon=0.1,
+        seed=1,
+    ),
 ]
 
 

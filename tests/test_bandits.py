@@ -382,6 +382,17 @@ def test_the_paper_adversary_leaves_the_best_arm_the_best(means: list[float], ep
     assert spread.max() > mu.max() + 0.9
 
 
+@pytest.mark.parametrize("reach", [1.0, 10.0, 20.0])
+def test_the_paper_adversary_without_margin_keeps_the_best_arm_the_best_and_no_more(reach: float) -> None:
+    mu = np.array([2.5, 2.3, 2.0, 0.6])
+    centres = np.array([ba.paper_adversary(mu, 0.1, seed, margin=0.0, reach=reach).pieces[0].a for seed in range(300)])
+    leads = (0.9 * mu + 0.1 * centres)[:, :1] - (0.9 * mu + 0.1 * centres)[:, 1:]
+    assert (leads > 0.0).all()
+    assert (leads[:, 0] < 0.1).any()  # less than half of the gap of 0.2 is left in some draw
+    assert 0.9 * reach < 0.6 - centres.min() <= reach
+    assert 0.9 * reach < centres.max() - 2.5 <= reach
+
+
 def test_the_paper_adversary_is_repeatable() -> None:
     means = [2.5, 2.3, 2.0, 0.6]
     one = ba.paper_adversary(means, 0.1, 3)

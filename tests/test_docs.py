@@ -102,3 +102,13 @@ def test_links_between_pages_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)]+)\)", text) if "://" not in target]
     assert [target for target in targets if target and not ((ROOT / page).parent / target).exists()] == []
+
+
+def test_the_page_of_readings_names_those_that_the_report_judges_by() -> None:
+    from bestarm.paper import READINGS
+
+    page = (ROOT / "docs" / "explanation" / "readings.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "guide" / "reproduce.md").read_text(encoding="utf-8")
+    for reading in READINGS:
+        assert f"`{reading.name}`" in page
+        assert f"`{reading.name}`" in guide

@@ -466,3 +466,16 @@ def test_other_programs_can_read_the_file(tmp_path: Path) -> None:
 def test_no_bar_without_a_terminal(progress: bool, capfd: pytest.CaptureFixture[str]) -> None:
     simulated("mean-se", progress=progress)
     assert capfd.readouterr() == ("", "")
+
+
+def test_trials_are_cut_and_joined() -> None:
+    whole = simulated("mean-se", trials=7)
+    first, rest = whole.first(3), simulated("mean-se", trials=7)
+    assert len(first) == 3
+    assert first.pulls.tolist() == whole.pulls[:3].tolist()
+    assert first.arm_pulls.tolist() == whole.arm_pulls[:3].tolist()
+    assert whole.first(100) is whole
+    both = ba.Trials.joined([first, rest])
+    assert both.pulls.tolist() == [*whole.pulls[:3].tolist(), *whole.pulls.tolist()]
+    assert both.statuses.tolist() == [*whole.statuses[:3].tolist(), *whole.statuses.tolist()]
+    assert both.settings == whole.settings

@@ -51,7 +51,7 @@ def identify(
     ] = False,
     resolution: Resolution = None,
     good_enough: GoodEnough = None,
-    exploration: Annotated[str | None, typer.Option(help="hoeffding or chernoff (not certified).")] = None,
+    exploration: Annotated[str | None, typer.Option(help="hoeffding, chernoff or none (not certified).")] = None,
     form: Annotated[Format, typer.Option("--format", help="How to write the verdict; csv: the arms.")] = Format.table,
 ) -> None:
     """Replay recorded rewards and say which arm is best, or why none is named.

@@ -65,9 +65,9 @@ def wanted_trials(experiments: Iterable[Experiment], trials: int, share: float =
         for curve in experiment.curves:
             for place in experiment.grid:
                 point = experiment.point(curve, *place)
-                part = curve.share * share
-                least = telling_trials(point.delta, len(experiment.grid)) if part < 1.0 else trials
-                wanted[point] = max(wanted.get(point, 0), min(trials, max(math.ceil(part * trials), least)))
+                least = telling_trials(point.delta, len(experiment.grid)) if share < 1.0 else 0
+                part = max(math.ceil(curve.share * share * trials), least)
+                wanted[point] = max(wanted.get(point, 0), min(trials, part))
     return wanted
 
 

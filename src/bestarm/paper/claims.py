@@ -136,7 +136,14 @@ CLAIMS: tuple[Claim, ...] = (
         for e in MAIN_FOUR
     ),
     Claim("exp1", MAIN, BETTER, "median-se needs fewer pulls than se-cbai", Fewer("median-se", "se-cbai"), OPPOSITE),
-    Claim("exp1", MAIN, BETTER, "but only slightly fewer", Close("median-se", "se-cbai", CLOSE), NAMES_NO_NUMBER),
+    Claim(
+        "exp1",
+        MAIN,
+        BETTER,
+        "median-se needs only slightly fewer pulls than se-cbai",
+        Close("median-se", "se-cbai", CLOSE),
+        NAMES_NO_NUMBER,
+    ),
     *(
         Claim(
             e,
@@ -318,7 +325,7 @@ CLAIMS: tuple[Claim, ...] = (
         "exp5",
         "Abstract",
         "the sample complexity is asymptotically optimal up to constant factors",
-        "for the gap-based algorithm",
+        "the gap-based algorithm is asymptotically optimal up to constant factors",
         OnlyInTheLimit("a limit delta -> 0 with a constant that may be any number"),
     ),
 )

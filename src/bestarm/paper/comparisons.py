@@ -347,8 +347,11 @@ def _error_limits(place: Place, label: str, places: int) -> tuple[float, float]:
 
 
 def _errors(places: Sequence[Place], label: str) -> str:
-    counts = [place.trials[label].wrong for place in places]
-    return f"{label} wrong {'/'.join(map(str, counts))} times in {len(places[0].trials[label]):,}"
+    counts = "/".join(str(place.trials[label].wrong) for place in places)
+    totals = dict.fromkeys(len(place.trials[label]) for place in places)
+    if len(totals) == 1:
+        return f"{label} wrong {counts} times in {next(iter(totals)):,}"
+    return f"{label} wrong {counts} of {'/'.join(f'{len(place.trials[label]):,}' for place in places)} times"
 
 
 # ------------------------------------------------------------------------------------------------------------- words

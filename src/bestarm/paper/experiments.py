@@ -24,7 +24,7 @@ from bestarm.kernels.draws import EXPONENTIAL, GAUSSIAN
 DELTAS = (0.2, 0.1, 0.05, 0.02, 0.01)
 EPSILONS = (0.02, 0.05, 0.1, 0.15, 0.2)
 # Our own curves have fewer trials than the paper's, so that all of it takes minutes.
-CHERNOFF_SHARE, CERTIFIED_SHARE = 0.4, 0.2
+CHERNOFF_SHARE, CERTIFIED_SHARE = 0.5, 0.2
 
 EMPIRICAL = (("threshold", "empirical"),)
 G_CBAI = Curve("g-cbai", "g-cbai")

@@ -80,7 +80,8 @@ def simulate(
         Go on with the trials in the checkpoint folder, which must be those of the same settings; more or fewer trials
         are fine. An empty folder is fine too, so the same call can start a run and resume it.
     progress : bool or callable
-        Show a bar on stderr, if that is a terminal. A function is called with the number of trials just finished.
+        Show a bar on stderr; where that is no terminal, a line every 10 seconds. A function is called with the number
+        of trials just finished.
 
     Examples
     --------
