@@ -213,7 +213,8 @@ def test_readings_left_open_are_not_counted(found: tuple[str, ...], overall: str
 
 def test_trials_add_up_to_points(small: Run, points: pd.DataFrame) -> None:
     trials = trials_table(small)
-    assert (points["trials"] == TRIALS).all()
+    shares = {"paper": 1.0, "chernoff": 1.0, "certified": 0.2}  # the reading chernoff wants all of so few
+    assert (points["trials"] == [math.ceil(TRIALS * shares[variant]) for variant in points["variant"]]).all()
     assert len(trials) == points["trials"].sum()
     keys = ["experiment", "method", "variant", "delta", "epsilon"]
     means = trials.groupby(keys, sort=False)["pulls"].mean()
