@@ -36,7 +36,7 @@ def _sum(values: np.ndarray[Any, np.dtype[np.float64]]) -> float:
 
 
 def _compiled_anew(function: Any) -> Any:
-    """An entry as `entry_kernel` makes it, but not from the cache on disk, out of which it would come without pieces."""
+    """An entry as `entry_kernel` makes it, but never from the cache on disk: that has no pieces."""
     found: Any = entry_kernel(function)
     found._cache = NullCache()
     return found
