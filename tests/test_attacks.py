@@ -475,7 +475,7 @@ def test_the_demo_shows_no_winner_unlike_zero_errors(tmp_path: Path, monkeypatch
     keys = [text.get_text() for text in figure.legends[0].get_texts()]
     assert [words for words in keys if words] == [
         *("mostly wrong", "wrong: named a wrong arm", "mostly no winner", "no winner: stopped and named none"),
-        *("mostly right", "right: named the best arm", "promised: at most 10% wrong"),
+        *("mostly right", "right: named the best arm", "delta: 10% wrong accepted"),
     ]
 
 

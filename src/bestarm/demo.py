@@ -129,7 +129,7 @@ def draw_demo(frame: pd.DataFrame, path: Path) -> None:
             look: dict[str, Any] = {"facecolor": colour, "hatch": hatch, "edgecolor": "0.6", "linewidth": 0.5}
             keys.append(Patch(label=f"{outcome}: {words}", **look))
     keys.append(Line2D([], [], linestyle="", label=""))
-    keys.append(Line2D([], [], color="black", linestyle="--", label=f"promised: at most {DELTA:.0%} wrong"))
+    keys.append(Line2D([], [], color="black", linestyle="--", label=f"delta: {DELTA:.0%} wrong accepted"))
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys) // 2, frameon=False, fontsize=9)
     figure.suptitle(
         f"Four arms with means {', '.join(f'{mean:g}' for mean in MEANS)}; {EPSILON:.0%} of the rewards contaminated; "

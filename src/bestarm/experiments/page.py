@@ -50,13 +50,21 @@ def text(words: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], style: str = "numbers") -> str:
-    """Return a table that scrolls sideways where it is too wide; style "words" wraps its cells."""
+    """Return a table that scrolls sideways where it is too wide.
+
+    Style "words" wraps its cells; "words stack" puts them below each other, each with its heading, on a narrow screen.
+    """
     cells = "".join(f'<th scope="col">{text(cell)}</th>' for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    lines = ("".join(_cell(name, words) for name, words in zip(head, row, strict=True)) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
     return (
         f'<div class="scroll" tabindex="0"><table class="{style}"><thead><tr>{cells}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def _cell(heading: str, words: str) -> str:
+    return f'<td data-heading="{text(heading)}">{text(words)}</td>'
 
 
 def bullets(sentences: Iterable[str]) -> str:

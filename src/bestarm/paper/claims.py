@@ -273,7 +273,7 @@ CLAIMS: tuple[Claim, ...] = (
             e,
             f"{GUARANTEES}, sample complexity of Algorithm 1",
             "the average sample complexity of the procedure proposed in Algorithm ... is upper bounded as",
-            "mean pulls of g-cbai at most max{8K/epsilon^2, 64 beta H} log(1/delta)",
+            "mean pulls of g-cbai at most max{8K/epsilon^2, 64 beta H} log(1/delta), beta = 2 the exponent of t",
             MeanBelow("g-cbai", "upper_bound_g_cbai", least=True),
             LIMIT,
         )

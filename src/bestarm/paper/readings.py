@@ -83,7 +83,7 @@ READINGS: tuple[Reading, ...] = (
     Reading(
         "chernoff",
         "forced exploration",
-        "T by Chernoff's bound: the shortest exploration for which the paper's lemma, as it is argued, still follows.",
+        "T by Chernoff's bound in place of Hoeffding's, for the same step of the paper's lemma.",
         CHERNOFF_SHARE,
         _explore("chernoff"),
     ),

@@ -246,7 +246,7 @@ def _readings(part: PaperPart) -> str:
         '<h2 id="readings">The readings</h2>\n<p>Each is one change from ours; the last three columns count the '
         "claims that it makes a difference to. Ours has all the trials asked for; the others have a share of them, and "
         "at least as many as show, if none is wrong, that errors are rarer than δ. Where several adversaries share the "
-        "trials, verdicts are about their average.</p>\n" + page.table(head, rows, style="words")
+        "trials, verdicts are about their average.</p>\n" + page.table(head, rows, style="words stack")
     )
 
 
@@ -326,7 +326,7 @@ def _numbers(experiment: Experiment) -> str:
         f"Gap {numbers['gap']:.4g}; H = {numbers['H']:.4g}; T* = {numbers['T_star']:.4g}, the exact characteristic "
         "time of Gaussian arms (Garivier and Kaufmann 2016); smallest gap that the worst adversary can't hide from "
         f"Gaussian arms at ε = {max(experiment.epsilons):g}: {numbers['hidden_gap']:.3g}, so H with that U is "
-        f"{_number(numbers['H_worst_case'])}."
+        f"{_number(numbers['H_worst_case'])}. kl(δ, 1-δ) is the relative entropy of coins with δ and 1-δ."
     )
     rows = []
     for place in experiment.grid:
@@ -401,7 +401,7 @@ def _settings(paper: PaperPart | None, full: FullSizePart | None) -> str:
     return (
         page.table(["setting", "value"], ({**shown, **page.packages()}).items(), style="words")
         + "<h4>The adversaries</h4>"
-        + page.table(["experiment", "reading", "contaminated rewards are", "what that does"], rows, style="words")
+        + page.table(["experiment", "reading", "contaminated rewards are", "what that does"], rows, style="words stack")
         + "<h4>Centres of ours, an arm each</h4>"
         + page.table(["experiment", "centres"], centres, style="words")
         + '<p class="soft">Trials of all methods at one place of a grid use the same seeds. Equal points of two '
