@@ -18,13 +18,14 @@ import pytest
 
 from bestarm import METHODS, InputError, simulate
 from bestarm.bandits import Gaussian, paper_adversary
+from bestarm.bandits.adversaries import Uniform
 from bestarm.experiments.experiment import MAX_PULLS, Point
 from bestarm.experiments.figures import draw_experiment, svg_text
 from bestarm.experiments.numbers import gap_ratios, grid_numbers, instance_numbers
 from bestarm.experiments.run import telling_trials
 from bestarm.experiments.tables import points_table, trials_table
 from bestarm.paper import EXPERIMENTS, READINGS, Run, judge, run_experiments
-from bestarm.paper.claims import CLAIMS, OVERALL, UNDER_ALL, UNDER_NONE, UNDER_SOME, Verdict, concerns
+from bestarm.paper.claims import CLAIMS, NOT_TESTABLE, OVERALL, UNDER_ALL, UNDER_NONE, UNDER_SOME, Verdict, concerns
 from bestarm.paper.comparisons import FAILS, HOLDS, OPEN, Finding
 from bestarm.paper.experiments import NYCC_MEANS, PKIS2_INHIBITION, PKIS2_LOG_CONTROL, PKIS2_MEANS
 from bestarm.paper.experiments import experiment as varied_experiment
@@ -171,9 +172,9 @@ def test_a_method_that_names_no_winner_does_not_look_like_one_that_is_never_wron
     assert np.isnan(certified).all()  # no marker at 0 errors
     marks = [np.asarray(mark.get_offsets()) for mark in errors.collections]
     assert any(mark.shape == (5, 2) and (mark[:, 1] == mark[0, 1]).all() and mark[0, 1] < 0.0 for mark in marks)
-    assert "named no winner" in [text.get_text() for text in errors.texts]
+    assert "named none" in [text.get_text() for text in errors.texts]
     *_, errors = draw_experiment(points, EXPERIMENTS["exp1"]).axes
-    assert "named no winner" not in [text.get_text() for text in errors.texts]
+    assert "named none" not in [text.get_text() for text in errors.texts]
 
 
 def test_a_figure_is_the_same_text_for_the_same_points(points: pd.DataFrame) -> None:
@@ -189,8 +190,12 @@ def test_every_claim_can_be_judged_under_every_reading_that_concerns_it(small: R
     assert {verdict.overall for verdict in verdicts} <= set(OVERALL)
     (explored,) = [v for v in verdicts if v.claim.quote.startswith("from the sampling rule")]
     assert explored.findings["ours"].verdict == HOLDS
-    assert explored.findings["no exploration"].verdict == FAILS
-    assert explored.overall == UNDER_SOME
+    assert "no exploration" not in explored.findings  # it contradicts the sentence
+    assert explored.overall == UNDER_ALL
+    better = {v.claim.experiment: v for v in verdicts if v.claim.text == "g-cbai needs fewer pulls than se-cbai"}
+    assert better["exp4"].findings["ours"].verdict == FAILS  # all take K T pulls
+    assert better["exp4"].findings["no exploration"].verdict == HOLDS
+    assert better["exp4"].overall == UNDER_SOME
     assert "random from the start" not in explored.findings  # it looks at g-cbai and se-cbai alone
     used = {name for verdict in verdicts for name in verdict.findings}
     assert used == {reading.name for reading in READINGS}
@@ -203,7 +208,7 @@ def test_every_claim_can_be_judged_under_every_reading_that_concerns_it(small: R
         ((HOLDS, OPEN), UNDER_ALL),
         ((HOLDS, FAILS), UNDER_SOME),
         ((FAILS, OPEN), UNDER_NONE),
-        ((OPEN, OPEN), OPEN),
+        ((OPEN, OPEN), NOT_TESTABLE),
     ],
 )
 def test_readings_left_open_are_not_counted(found: tuple[str, ...], overall: str) -> None:
@@ -263,11 +268,11 @@ def test_several_adversaries_share_the_trials_of_a_point_evenly(name: str, small
     other = reading.of(EXPERIMENTS["exp9"])
     adversaries = other.adversaries(7)
     assert len(set(adversaries)) == 20
-    assert len(gap_ratios(other, 7)) == 20
-    assert all(ratio > 0.0 for ratio in gap_ratios(other, 7))
+    assert len(gap_ratios(other, 7, 0.1)) == 20
+    assert all(ratio > 0.0 for ratio in gap_ratios(other, 7, 0.1))
     if name == "other draws":
         assert adversaries[0] == EXPERIMENTS["exp9"].adversaries(7)[0]  # ours is the first
-        assert min(gap_ratios(other, 7)) >= 0.5
+        assert min(gap_ratios(other, 7, 0.1)) >= 0.5
     assert len(small.outcome(other, other.curves[0], 0.1, 0.1)) == TRIALS
     found = run_point(other.point(other.curves[1], 0.1, 0.1), 40)
     bandits = other.point(other.curves[1], 0.1, 0.1).bandits(7)
@@ -294,7 +299,7 @@ def test_the_ratio_of_gaps_is_that_of_the_means_of_what_is_observed() -> None:
         for mean, centre in zip(experiment.means, adversary.pieces[0].a, strict=True)
     ]
     ratio = (observed[0] - max(observed[1:])) / 0.2
-    assert gap_ratios(experiment, 7) == [pytest.approx(ratio, abs=0.05)]
+    assert gap_ratios(experiment, 7, 0.1) == [pytest.approx(ratio, abs=0.05)]
 
 
 def test_a_reading_concerns_a_claim_only_if_it_changes_what_the_test_looks_at() -> None:
@@ -365,6 +370,30 @@ def test_a_variation_changes_what_was_asked_for() -> None:
     assert varied_experiment("exp6", means=[1, 2, 3]).means == (1.0, 2.0, 3.0)
     assert varied_experiment("exp2", delta=0.2, grid=[0.01, 0.3]).grid == ((0.2, 0.01), (0.2, 0.3))
     assert varied_experiment("exp5") is EXPERIMENTS["exp5"]
+    one = varied_experiment("exp2", grid=[0.1])
+    assert (one.sweep, one.epsilons) == ("epsilon", (0.1,))
+    assert varied_experiment("exp1", means=np.array([1.0, 2.0])).means == (1.0, 2.0)
+    assert varied_experiment("exp1", epsilon=0.01).max_pulls > 4 * 184_207 * 4  # K T is far beyond the usual cap
+
+
+def test_variations_of_one_name_are_not_run_together(tmp_path: Path) -> None:
+    both = [varied_experiment("exp7", epsilon=epsilon) for epsilon in (0.05, 0.2)]
+    with pytest.raises(InputError, match="experiments must have names of their own, got 'exp7-variation'"):
+        run_experiments(both, out=tmp_path / "out", trials=2)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_figure_of_one_place_and_of_trials_cut_short_shows_both(tmp_path: Path) -> None:
+    one = dataclasses.replace(varied_experiment("exp1", grid=[0.1]), max_pulls=1000)
+    table = points_table(run_experiments([one], out=tmp_path, trials=3))
+    pulls, ratio, errors = draw_experiment(table, one).axes
+    assert (table[table["variant"] == "paper"]["undecided"] == 1.0).all()
+    assert np.isnan([container[0].get_ydata() for container in errors.containers]).all()
+    assert "named none" in [text.get_text() for text in errors.texts]
+    assert len(pulls.lines) > len(pulls.containers)  # K T and the lower bound, though there is one place only
+    low, high = ratio.get_ylim()
+    drawn = [container[0].get_ydata()[0] for container in ratio.containers]
+    assert low < min(drawn) <= max(drawn) < high
 
 
 @pytest.mark.parametrize(
@@ -378,6 +407,7 @@ def test_a_variation_changes_what_was_asked_for() -> None:
         ("exp1", {"grid": [0.1, 0.1]}, "grid must not repeat a value"),
         ("exp1", {"grid": [1.5]}, "delta must be in (0, 1)"),
         ("exp1", {"means": [1.0]}, "means must be a list of at least two numbers"),
+        ("exp1", {"epsilon": 1e-4}, "epsilon must be larger, or delta"),
         ("exp7", {"means": [1.0, 2.0, 3.0]}, "means must be 2 numbers"),
         ("exp7", {"means": [-1.0, 2.0]}, "means must be above 0"),
         ("exp1", {"sigma": 0.0}, "sigma must be"),
@@ -444,6 +474,20 @@ def test_a_run_of_other_kernels_is_not_resumed(tmp_path: Path, monkeypatch: pyte
         run_experiments(["exp7"], out=tmp_path, trials=2, seed=1, resume=True)
 
 
+def test_points_of_another_rule_or_another_adversary_are_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run_experiments(["exp9"], out=tmp_path, trials=2, seed=1)
+    monkeypatch.setattr("bestarm.methods._base.hoeffding_pulls", lambda alpha, delta: 30.0)  # a change of the catalogue
+    other = run_experiments(["exp9"], out=tmp_path, trials=2, seed=1, resume=True)
+    place = (EXPERIMENTS["exp9"], EXPERIMENTS["exp9"].curves[0], 0.1, 0.1)
+    assert other.outcome(*place).pulls.tolist() != whole.outcome(*place).pulls.tolist()
+    monkeypatch.undo()
+    monkeypatch.setattr("bestarm.experiments.experiment.paper_adversary", lambda *a, **k: Uniform([0.0] * 8))
+    moved = run_experiments(["exp9"], out=tmp_path, trials=2, seed=1, resume=True)
+    assert moved.outcome(*place).pulls.tolist() != whole.outcome(*place).pulls.tolist()
+
+
 def test_a_used_folder_is_refused_or_resumed_or_overwritten(tmp_path: Path) -> None:
     run_experiments(["exp9"], out=tmp_path, trials=2, seed=1)
     (tmp_path / "report.html").write_text("old", encoding="utf-8")
@@ -460,8 +504,13 @@ def test_a_used_folder_is_refused_or_resumed_or_overwritten(tmp_path: Path) -> N
 def test_a_folder_that_is_no_run_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "points").mkdir()
     (tmp_path / "points" / "mine.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(InputError, match="out must be new, empty, or a folder of such a run"):
+    with pytest.raises(InputError, match="out must be new, empty, or a folder of bestarm reproduce"):
         run_experiments(["exp7"], out=tmp_path, trials=2, overwrite=True)
+    assert (tmp_path / "points" / "mine.txt").exists()
+    for text in ("{}", "[]", "no json", '{"made by": "bestarm simulate"}'):
+        (tmp_path / "settings.json").write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match="out must be new, empty, or a folder of bestarm reproduce"):
+            run_experiments(["exp7"], out=tmp_path, trials=2, overwrite=True)
     assert (tmp_path / "points" / "mine.txt").exists()
     with pytest.raises(InputError, match="out must be a folder"):
         run_experiments(["exp7"], out=tmp_path / "points" / "mine.txt", trials=2)

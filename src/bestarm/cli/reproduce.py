@@ -14,18 +14,6 @@ from bestarm.cli.output import Format, write_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-POINTS = (
-    "method",
-    "delta",
-    "epsilon",
-    "trials",
-    "mean_pulls",
-    "standard_error",
-    "wrong",
-    "indistinguishable",
-    "undecided",
-)
-
 
 def reproduce(
     experiments: Annotated[
@@ -67,7 +55,8 @@ def reproduce(
     """
     from bestarm.cli.compiling import compile_note
     from bestarm.errors import InputError
-    from bestarm.paper import experiment
+    from bestarm.experiments.study import SHOWN as POINTS
+    from bestarm.paper import EXPERIMENTS, experiment
     from bestarm.paper import reproduce as run
     from bestarm.paper.full_size_run import SHOWN
 
@@ -80,10 +69,9 @@ def reproduce(
         grid=None if grid is None else numbers("grid", grid),
     )
     if changes:
-        if len(names) != 1 or names == ["all"]:
-            raise InputError(
-                "experiments", "be one to be varied", " ".join(names), "such as bestarm reproduce exp7 ..."
-            )
+        if len(names) != 1 or names[0] not in EXPERIMENTS:
+            rule = f"be one of {', '.join(EXPERIMENTS)} to be varied"
+            raise InputError("experiments", rule, " ".join(names), "such as bestarm reproduce exp7 --epsilon 0.05")
         names = [experiment(names[0], **changes)]
     with compile_note():
         found = run(

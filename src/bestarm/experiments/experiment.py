@@ -115,6 +115,8 @@ class Experiment:
         The methods.
     deltas, epsilons : tuple of float
         The grid; one of the two has one value only.
+    sweep : {"delta", "epsilon"}
+        What varies along the figure's axis.
     sigma : float or None
         Sub-Gaussian scale that the methods are told; None if they are told bounds.
     bounds : (float, float) or None
@@ -140,6 +142,7 @@ class Experiment:
     source: str = ""
     choices: tuple[str, ...] = ()
     max_pulls: int = MAX_PULLS
+    sweep: str = "delta"
 
     @property
     def means(self) -> tuple[float, ...]:
@@ -153,11 +156,6 @@ class Experiment:
             return (self.bounds[1] - self.bounds[0]) / 2.0
         assert self.sigma is not None
         return self.sigma
-
-    @property
-    def sweep(self) -> str:
-        """What varies along the figure's axis: delta or epsilon."""
-        return "epsilon" if len(self.epsilons) > 1 else "delta"
 
     @property
     def grid(self) -> tuple[tuple[float, float], ...]:
@@ -231,6 +229,11 @@ class Point:
         place = (round(1e6 * self.delta), round(1e6 * self.epsilon))
         keys = [place, *((*place, draw) for draw in range(1, draws))]
         return [np.random.SeedSequence(seed, spawn_key=key) for key in keys]
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the method is told of the rewards: sigma or bounds."""
+        return {"sigma": self.sigma, "bounds": self.bounds}
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -216,7 +216,10 @@ def _draw_bounds(
         lines.insert(1, ("K_T_chernoff", "K T,\nchernoff", "-."))
     last = int(axis.argmax())
     for column, _, stroke in lines:
-        panel.plot(axis, frame[column], color=GREY, linestyle=stroke, linewidth=1.2, zorder=1)
+        if axis.size == 1:
+            panel.axhline(frame[column].iloc[0], color=GREY, linestyle=stroke, linewidth=1.2, zorder=1)
+        else:
+            panel.plot(axis, frame[column], color=GREY, linestyle=stroke, linewidth=1.2, zorder=1)
     panel.set_yscale("log")
     panel.set_title("mean pulls E[τ], 95 % intervals", fontsize=10)
     return [(label, float(axis[last]), float(frame[column].iloc[last])) for column, label, _ in lines]
@@ -226,7 +229,7 @@ def _finish_ratio(panel: Axes, ours: bool) -> None:
     low, high = panel.get_ylim()
     panel.axhline(1.0, color=GREY, linestyle=":", linewidth=1.2, zorder=1)
     panel.set_title("mean pulls in units of the paper's K T", fontsize=10)
-    if not ours and high - low < 0.2:  # all of them stop at K T: a wider scale shows that they agree
+    if not ours and 0.9 < low <= high < 1.1:  # all of them stop at K T: a wider scale shows that they agree
         panel.set_ylim(0.85, 1.25)
     elif ours or low < 0.25 * high:
         panel.set_yscale("log")
@@ -243,7 +246,10 @@ def _finish_errors(
     """Draw what was promised, and the strip of trials without a winner if there are any; return the strip's height."""
     line = np.geomspace(axis.min(), axis.max(), 60) if axis.min() > 0.0 else np.linspace(0.0, axis.max(), 60)
     promised = line if sweep == "delta" else np.full_like(line, frame["delta"].iloc[0])
-    panel.plot(line, promised, color=GREY, linestyle="--", linewidth=1.2, zorder=1)
+    if axis.size == 1:
+        panel.axhline(promised[0], color=GREY, linestyle="--", linewidth=1.2, zorder=1)
+    else:
+        panel.plot(line, promised, color=GREY, linestyle="--", linewidth=1.2, zorder=1)
     place = -1 if sweep == "delta" else line.size // 2
     panel.annotate(
         "allowed: δ",
@@ -255,7 +261,8 @@ def _finish_errors(
     )
     top = 1.08 * panel.get_ylim()[1]
     panel.set_title("wrong answers, exact 95 % intervals", fontsize=10)
-    if not any((part["indistinguishable"] > 0.0).any() for part in parts):
+    unnamed = [1.0 - part.apply(named, axis=1).to_numpy() for part in parts]
+    if not any((shares > 0.0).any() for shares in unnamed):
         panel.set_ylim(-0.02 * top, top)
         return 0.0
     strip = STRIP * top
@@ -263,9 +270,8 @@ def _finish_errors(
     panel.axhspan(1.6 * strip, 0.5 * strip, color="0.93", zorder=0)
     panel.axhline(0.5 * strip, color=GREY, linewidth=0.8, zorder=1)
     panel.set_yticks([tick for tick in panel.get_yticks() if 0.0 <= tick <= top])
-    for container, part in zip(panel.containers, parts, strict=True):
+    for container, shares in zip(panel.containers, unnamed, strict=True):
         marker = container[0]
-        shares = part["indistinguishable"].to_numpy()
         places = np.asarray(marker.get_xdata())[shares > 0.0]
         # hollow, and the larger the more trials named none
         sizes = (3.0 + 6.0 * shares[shares > 0.0]) ** 2
@@ -278,7 +284,7 @@ def _finish_errors(
             facecolors="none",
             edgecolors=colour,
         )
-    panel.text(0.02, 0.02, "named no winner", transform=panel.transAxes, fontsize=8.0, color=GREY)
+    panel.text(0.02, 0.02, "named none", transform=panel.transAxes, fontsize=8.0, color=GREY)
     return strip
 
 

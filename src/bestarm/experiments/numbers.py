@@ -72,13 +72,13 @@ def grid_numbers(experiment: Experiment, delta: float, epsilon: float) -> dict[s
     }
 
 
-def gap_ratios(experiment: Experiment, seed: int) -> list[float]:
+def gap_ratios(experiment: Experiment, seed: int, epsilon: float) -> list[float]:
     """Return, of each adversary, the smallest lead of the best arm among contaminated means over that among true ones.
 
     Above 1 the adversary makes the best arm easier to find for whoever averages. Empty if an adversary is not uniform
     around centres.
     """
-    means, epsilon = np.array(experiment.means), max(experiment.epsilons)
+    means = np.array(experiment.means)
     best = int(means.argmax())
     ratios = []
     for adversary in experiment.adversaries(seed):

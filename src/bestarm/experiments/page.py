@@ -55,7 +55,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], style: str = "numb
     Style "words" wraps its cells; "words stack" puts them below each other, each with its heading, on a narrow screen.
     """
     cells = "".join(f'<th scope="col">{text(cell)}</th>' for cell in head)
-    lines = ("".join(_cell(name, words) for name, words in zip(head, row, strict=True)) for row in rows)
+    headings = head if "stack" in style else [""] * len(head)
+    lines = ("".join(_cell(name, words) for name, words in zip(headings, row, strict=True)) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return (
         f'<div class="scroll" tabindex="0"><table class="{style}"><thead><tr>{cells}</tr></thead>'
@@ -64,7 +65,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], style: str = "numb
 
 
 def _cell(heading: str, words: str) -> str:
-    return f'<td data-heading="{text(heading)}">{text(words)}</td>'
+    mark = f' data-heading="{text(heading)}"' if heading else ""
+    return f"<td{mark}>{text(words)}</td>"
 
 
 def bullets(sentences: Iterable[str]) -> str:

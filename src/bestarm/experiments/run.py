@@ -6,6 +6,7 @@ sources included: what another version of a kernel made is never taken for what 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import shutil
@@ -21,11 +22,13 @@ from bestarm.bandits import Bandit
 from bestarm.checks import checked, checked_seed
 from bestarm.errors import InputError
 from bestarm.experiments.experiment import Curve, Experiment, Point
+from bestarm.methods import get_method
+from bestarm.problem import pose
 from bestarm.result import STATUSES
 from bestarm.simulation import Trials, simulate
 from bestarm.simulation.checkpoints import Checkpoint
 from bestarm.simulation.chunks import ChunkResult
-from bestarm.simulation.fingerprints import code_key, digest
+from bestarm.simulation.fingerprints import code_key, digest, laws_digest
 
 SETTINGS = "settings.json"
 POINTS = "points"
@@ -58,14 +61,19 @@ class Run:
         return self.outcomes[experiment.point(curve, delta, epsilon)]
 
 
-def wanted_trials(experiments: Iterable[Experiment], trials: int, share: float = 1.0) -> dict[Point, int]:
-    """Return how many trials of each point the curves of experiments want; the most, where several want it."""
+def wanted_trials(
+    experiments: Iterable[Experiment], trials: int, share: float = 1.0, strict: float = 1.0
+) -> dict[Point, int]:
+    """Return how many trials of each point the curves of experiments want; the most, where several want it.
+
+    A share of less than 1 is at least what it takes to show that errors are rarer than `strict` times delta.
+    """
     wanted: dict[Point, int] = {}
     for experiment in experiments:
         for curve in experiment.curves:
             for place in experiment.grid:
                 point = experiment.point(curve, *place)
-                least = telling_trials(point.delta, len(experiment.grid)) if share < 1.0 else 0
+                least = telling_trials(strict * point.delta, len(experiment.grid)) if share < 1.0 else 0
                 part = max(math.ceil(curve.share * share * trials), least)
                 wanted[point] = max(wanted.get(point, 0), min(trials, part))
     return wanted
@@ -74,7 +82,7 @@ def wanted_trials(experiments: Iterable[Experiment], trials: int, share: float =
 def telling_trials(delta: float, places: int) -> int:
     """Return how many trials without an error show that errors are rarer than delta, at all places of a grid at once.
 
-    Fewer would leave it open, so that where a share of the trials is run it is at least these.
+    Fewer would leave it open.
 
     >>> [telling_trials(delta, 5) for delta in (0.2, 0.1, 0.05, 0.02, 0.01)]
     [21, 44, 90, 228, 459]
@@ -95,7 +103,7 @@ def run_points(
     for point, asked in wanted.items():
         bandits = point.bandits(folder.seed)[:asked]  # several adversaries share the trials
         count = len(bandits) * -(-asked // len(bandits))  # evenly, rounded up
-        stored = folder.read(point, bandits[0], count)
+        stored = folder.read(point, bandits, count)
         if stored is None:
             tasks.append((point, count))
         else:
@@ -112,7 +120,7 @@ def run_points(
                 done, left = wait(left, return_when=FIRST_COMPLETED)
                 for future in done:
                     point, trials = future.result()
-                    folder.write(point, trials)
+                    folder.write(point, point.bandits(folder.seed)[: len(trials)], trials)
                     found[point] = trials
                     advance(len(trials))
         finally:
@@ -168,6 +176,10 @@ class Stored(Protocol):
     def epsilon(self) -> float: ...  # noqa: D102
     @property
     def settings(self) -> dict[str, Any]: ...  # noqa: D102
+    @property
+    def options(self) -> Any: ...  # noqa: D102
+    @property
+    def told(self) -> dict[str, Any]: ...  # noqa: D102
 
 
 class Folder:
@@ -178,8 +190,8 @@ class Folder:
     out : path
         Made when the run begins.
     settings : mapping
-        What all points have in common; with the version and the kernels of this package they are what a resumed run
-        must repeat.
+        "made by", the command, by which a folder of its kind is known; and what all points have in common. With the
+        version and the kernels of this package they are what a resumed run must repeat.
     seed : int
         Seed of the adversaries and of all trials.
     outputs : sequence of str
@@ -190,7 +202,7 @@ class Folder:
         self.path = Path(out)
         self.seed = int(seed)
         self._resumed = False
-        self.outputs = (POINTS, *outputs, SETTINGS)  # the settings last: what is marked by them can be removed again
+        self._outputs = tuple(outputs)
         self._settings = {"seed": int(seed), **settings, **code_key()}
 
     def open(self, resume: bool = False, overwrite: bool = False) -> None:
@@ -201,7 +213,7 @@ class Folder:
         if resume:
             if not marked.exists():
                 raise InputError("out", "hold a run to resume", str(self.path), "leave out --resume to begin one")
-            self._compare(marked)
+            self._compare()
         elif self.path.exists():
             self._clear(overwrite)
         (self.path / POINTS).mkdir(parents=True, exist_ok=True)
@@ -214,24 +226,41 @@ class Folder:
             raise InputError("out", "be a folder", str(self.path), "there is a file of that name")
         if not any(self.path.iterdir()):
             return
-        if not (self.path / SETTINGS).exists():
-            raise InputError("out", "be new, empty, or a folder of such a run", str(self.path), "name another folder")
+        if self._stored().get("made by") != self._settings["made by"]:
+            rule = f"be new, empty, or a folder of {self._settings['made by']}"
+            raise InputError("out", rule, str(self.path), "name another folder")
         if not overwrite:
             fix = "--resume goes on with the run in it, --overwrite removes that first; or name another folder"
             raise InputError("out", "be new or empty", str(self.path), fix)
-        for name in self.outputs:
+        self.remove(*self._outputs, POINTS, SETTINGS)  # the settings last: a folder marked by them can be cleared again
+
+    def remove_outputs(self) -> None:
+        """Remove what an earlier run made of its points, so that nothing is left that does not belong to this one."""
+        self.remove(*self._outputs)
+
+    def remove(self, *names: str) -> None:
+        """Remove files and folders by name, if they are there."""
+        for name in names:
             place = self.path / name
             if place.is_dir():
                 shutil.rmtree(place)
             else:
                 place.unlink(missing_ok=True)
 
-    def _compare(self, path: Path) -> None:
+    def _stored(self) -> dict[str, Any]:
+        """Return the settings in the folder; none, if there is no such file or it can't be read."""
         try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            differing = [name for name in self._settings if stored.get(name) != self._settings[name]]
-        except (ValueError, AttributeError):
-            raise InputError("out", f"hold a readable {SETTINGS}", str(path), "begin anew with --overwrite") from None
+            stored = json.loads((self.path / SETTINGS).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return stored if isinstance(stored, dict) else {}
+
+    def _compare(self) -> None:
+        stored = self._stored()
+        if not stored:
+            place = str(self.path / SETTINGS)
+            raise InputError("out", f"hold a readable {SETTINGS}", place, "name another folder")
+        differing = [name for name in self._settings if stored.get(name) != self._settings[name]]
         if differing:
             name = differing[0]
             raise InputError(
@@ -241,24 +270,36 @@ class Folder:
                 "repeat its settings, or begin anew with --overwrite",
             )
 
-    def _checkpoint(self, point: Stored, count: int) -> Checkpoint:
-        settings = {**point.settings, "trials": count, "seed": self.seed, **code_key()}
+    def _checkpoint(self, point: Stored, bandits: Sequence[Bandit], count: int) -> Checkpoint:
+        settings = {**point.settings, **_made_of(point, bandits), "trials": count, "seed": self.seed, **code_key()}
         name = f"{point.method}-delta{point.delta:g}-epsilon{point.epsilon:g}-{digest(settings)}"
         return Checkpoint(self.path / POINTS / name, settings, resume=True)
 
-    def read(self, point: Stored, bandit: Bandit, count: int) -> Trials | None:
+    def read(self, point: Stored, bandits: Sequence[Bandit], count: int) -> Trials | None:
         """Return the trials of a finished point; None if there are none, or none that can be used."""
         if not self._resumed:
             return None
-        room = ChunkResult.empty(count, len(bandit.arms))
-        if self._checkpoint(point, count).read(room):
+        room = ChunkResult.empty(count, len(bandits[0].arms))
+        if self._checkpoint(point, bandits, count).read(room):
             return None
         statuses = np.array(STATUSES)[room.done]
         settings = {"method": point.method, **point.settings}
-        return Trials(room.pulls, room.answers, bandit.is_best(room.answers), room.arm_pulls, statuses, settings)
+        return Trials(room.pulls, room.answers, bandits[0].is_best(room.answers), room.arm_pulls, statuses, settings)
 
-    def write(self, point: Stored, trials: Trials) -> None:
+    def write(self, point: Stored, bandits: Sequence[Bandit], trials: Trials) -> None:
         """Keep a finished point."""
         done = np.array([STATUSES.index(status) for status in trials.statuses], np.int64)
         result = ChunkResult(trials.pulls, trials.answers, trials.arm_pulls, done)
-        self._checkpoint(point, len(trials)).write(0, len(trials), result)
+        self._checkpoint(point, bandits, len(trials)).write(0, len(trials), result)
+
+
+def _made_of(point: Stored, bandits: Sequence[Bandit]) -> dict[str, Any]:
+    """Return digests of what the settings come to: the laws that are drawn from, the rule that the kernel follows."""
+    method = get_method(point.method)
+    problem = pose(len(bandits[0].arms), delta=point.delta, epsilon=point.epsilon, **point.told)
+    rule = method.rule(problem, method.complete(problem, dict(point.options)))
+    laws = "".join(laws_digest(bandit) for bandit in bandits)
+    return {
+        name: hashlib.sha256(data).hexdigest()[:32]
+        for name, data in (("laws", laws.encode()), ("rule", rule.tobytes()))
+    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
@@ -95,9 +94,9 @@ def run_study(
             raise InputError("trials", "fit into the memory of this machine", chosen.trials, fix) from None
     run = Run(chosen.experiments, chosen.trials, chosen.seed, outcomes)
     points = points_table(run)
+    folder.remove_outputs()  # of an epsilon, say, that the file had when it was resumed
     write_table(points, place, "points", f"{chosen.title}: pulls and errors at every point.")
     write_trials(run, place)
-    shutil.rmtree(place / "figures", ignore_errors=True)  # of an epsilon, say, that the file had when it was resumed
     drawn = _save_figures(points, chosen.experiments, place / "figures")
     _write_report(chosen, asked, points, drawn, place / "report.html")
     return points

@@ -176,10 +176,14 @@ def parse_study(text: str, *, file: str = "study.toml") -> Study:
         bounds=told.bounds,
         adversary=adversary,
         max_pulls=cap,
+        sweep="epsilon" if len(epsilons) > 1 else "delta",
     )
     split = len(deltas) > 1 and len(epsilons) > 1
     experiments = (
-        tuple(replace(whole, name=f"{name}-epsilon{epsilon!r}", epsilons=(epsilon,)) for epsilon in epsilons)
+        tuple(
+            replace(whole, name=f"{name}-epsilon{epsilon!r}", epsilons=(epsilon,), sweep="delta")
+            for epsilon in epsilons
+        )
         if split
         else (whole,)
     )

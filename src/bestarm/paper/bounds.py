@@ -23,19 +23,15 @@ class MeanAbove:
 
     def judge(self, places: Sequence[Place]) -> Finding:
         """Return the verdict."""
-        return _unless(True, _bounded(places, self.labels, self.number, sign=1.0))
+        return _not_refuted(_bounded(places, self.labels, self.number, sign=1.0))
 
 
 @dataclass(frozen=True)
 class MeanBelow:
-    """Whether the mean pulls are at most a number, everywhere.
-
-    With `least`, the number is the least that the claim can mean: to exceed it decides nothing.
-    """
+    """Whether the mean pulls are at most a number, everywhere: the least that the claim can mean, so more is open."""
 
     label: str
     number: str
-    least: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -49,16 +45,15 @@ class MeanBelow:
 
     def judge(self, places: Sequence[Place]) -> Finding:
         """Return the verdict."""
-        return _unless(self.least, _bounded(places, (self.label,), self.number, sign=-1.0))
+        return _not_refuted(_bounded(places, (self.label,), self.number, sign=-1.0))
 
 
 @dataclass(frozen=True)
 class PullsBelow:
-    """Whether a trial is longer than a number with probability at most delta, everywhere; `least` as above."""
+    """Whether a trial is longer than a number with probability at most delta, everywhere; the least, as above."""
 
     label: str
     number: str
-    least: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -81,7 +76,7 @@ class PullsBelow:
         broken = [low > place.delta for place, (low, _) in zip(places, limits, strict=True)]
         longest = max(float(p.trials[self.label].pulls.max()) / p.numbers[self.number] for p in places)
         measured = f"{sum(longer)} trials longer; the longest took {longest:.3g} times the bound"
-        return _unless(self.least, Finding(verdict_of(all(kept), any(broken)), measured))
+        return _not_refuted(Finding(verdict_of(all(kept), any(broken)), measured))
 
 
 @dataclass(frozen=True)
@@ -150,8 +145,8 @@ class OnlyInTheLimit:
         return Finding(OPEN, f"at delta = {last.delta:g} mean pulls are {min(ratios):.3g} times H log(1/delta) or more")
 
 
-def _unless(least: bool, finding: Finding) -> Finding:
-    return Finding(OPEN, finding.measured) if least and finding.verdict == FAILS else finding
+def _not_refuted(finding: Finding) -> Finding:
+    return Finding(OPEN, finding.measured) if finding.verdict == FAILS else finding
 
 
 def _bounded(places: Sequence[Place], labels: Sequence[str], number: str, sign: float) -> Finding:

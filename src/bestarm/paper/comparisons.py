@@ -1,4 +1,4 @@
-"""The statistics behind the verdicts: a test looks at all places of a grid and says holds, does not hold or unclear.
+"""The statistics behind the verdicts: a test looks at all places of a grid and says holds, does not hold or open.
 
 All statements of one test hold together with probability 95 %: each of its n places is judged at 1 - 0.05/n
 (Bonferroni), so that it does not matter how they depend on each other. Nothing here knows which sentence is tested.
@@ -20,7 +20,7 @@ from scipy.stats import binom, t
 from bestarm.experiments.run import TOGETHER
 from bestarm.simulation import Trials
 
-HOLDS, FAILS, OPEN = "holds", "does not hold", "not testable"
+HOLDS, FAILS, OPEN = "holds", "does not hold", "open"
 ERROR = TOGETHER  # of all statements of a test together
 EQUAL = 0.01  # mean pulls that differ by less than 1 % are practically equal; so are error rates 0.01 apart
 
@@ -74,9 +74,18 @@ def squared_error(values: NDArray[np.float64], groups: int = 1) -> float:
     >>> squared_error(np.array([1.0, 3.0, 101.0, 103.0]), groups=2)
     0.5
     """
-    if values.size < 2 * groups:
-        groups = 1
-    return float(values.reshape(groups, -1).var(axis=1, ddof=1).mean()) / values.size
+    return float(_spreads(values, groups).mean()) / values.size
+
+
+def _spreads(values: NDArray[np.float64], groups: int) -> NDArray[np.float64]:
+    """Return the variance within each group; of all together, where a group has one value only."""
+    return np.asarray(values.reshape(groups if values.size >= 2 * groups else 1, -1).var(axis=1, ddof=1))
+
+
+def _freedom(values: NDArray[np.float64], groups: int) -> float:
+    """Return the degrees of freedom of a squared error (Satterthwaite): few, if few groups have most of the spread."""
+    spreads = _spreads(values, groups)
+    return float(spreads.sum() ** 2 / (spreads**2).sum() * (values.size / spreads.size - 1.0))
 
 
 def mean_interval(values: NDArray[np.float64], error: float, groups: int = 1) -> tuple[float, float]:
@@ -89,8 +98,7 @@ def mean_interval(values: NDArray[np.float64], error: float, groups: int = 1) ->
     if values.size < 2:
         return -math.inf, math.inf
     middle, spread = float(values.mean()), math.sqrt(squared_error(values, groups))
-    freedom = values.size - (groups if values.size >= 2 * groups else 1)
-    width = float(t.ppf(1.0 - error / 2.0, freedom)) * spread if spread > 0.0 else 0.0
+    width = float(t.ppf(1.0 - error / 2.0, _freedom(values, groups))) * spread if spread > 0.0 else 0.0
     return middle - width, middle + width
 
 
@@ -140,7 +148,8 @@ class Fewer:
             verdict = FAILS if kinds["equal"] == len(places) else OPEN
         parts = [f"{kind} at {kinds[kind]}" for kind in ("fewer", "equal", "more", "unclear") if kinds[kind]]
         shares = [share for share, _, _ in found]
-        return Finding(verdict, f"{', '.join(parts)} of {len(places)} places; difference {range_of(shares)}")
+        measured = f"{', '.join(parts)} of {len(places)} places; difference {range_of(shares)}"
+        return Finding(verdict, measured + _mistakes(places, (self.first, self.second)))
 
 
 @dataclass(frozen=True)
@@ -275,11 +284,21 @@ class ErrorsBelow:
         return f"share of wrong answers of {self.label} at most {limit}; exact binomial limits"
 
     def judge(self, places: Sequence[Place]) -> Finding:
-        """Return the verdict."""
+        """Return the verdict. Where several adversaries share the trials, it must not be broken under one of them."""
         limits = [_error_limits(place, self.label, len(places)) for place in places]
         kept = [high <= self.share * place.delta for place, (_, high) in zip(places, limits, strict=True)]
         broken = [low > self.share * place.delta for place, (low, _) in zip(places, limits, strict=True)]
-        return Finding(verdict_of(all(kept), any(broken)), _errors(places, self.label))
+        measured = _errors(places, self.label)
+        for place in places:
+            counts = _wrong(place.trials[self.label]).reshape(place.draws, -1)
+            size, worst = counts.shape[1], int(counts.sum(axis=1).max())
+            low, _ = rate_limits(worst, size, ERROR / (len(places) * place.draws))
+            if place.draws > 1 and low > self.share * place.delta:
+                broken.append(True)
+                measured += (
+                    f"; at delta = {place.delta:g}, epsilon = {place.epsilon:g} {worst} of {size} under one adversary"
+                )
+        return Finding(verdict_of(all(kept) and not any(broken), any(broken)), measured)
 
 
 @dataclass(frozen=True)
@@ -328,17 +347,35 @@ class FewerErrors:
         error = ERROR / len(places)
         better = worse = small = 0
         for place in places:
-            first, second = _wrong(place.trials[self.first]), _wrong(place.trials[self.second])
-            gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
-            if 2.0 * float(binom.cdf(min(gained, lost), gained + lost, 0.5)) <= error:
-                better, worse = better + (gained > lost), worse + (gained < lost)
-            small += rate_limits(gained, first.size, error)[1] <= EQUAL
+            first, second = place.trials[self.first], place.trials[self.second]
+            better += _shown_better(first, second, error)
+            worse += _shown_better(second, first, error)
+            most = int((_perhaps_wrong(second) & ~_wrong(first)).sum())
+            small += rate_limits(most, len(first), error)[1] <= EQUAL
         verdict = verdict_of(better > 0 and worse == 0, worse > 0 or small == len(places))
         return Finding(verdict, f"{_errors(places, self.first)}; {_errors(places, self.second)}")
 
 
 def _wrong(trials: Trials) -> NDArray[np.bool_]:
     return np.asarray((trials.answers >= 0) & ~trials.correct)
+
+
+def _perhaps_wrong(trials: Trials) -> NDArray[np.bool_]:
+    """A trial that was cut short might have become wrong."""
+    return np.asarray(_wrong(trials) | (trials.statuses == "undecided"))
+
+
+def _shown_better(first: Trials, second: Trials, error: float) -> bool:
+    """Whether the first is wrong less often, even if all its trials that were cut short had become wrong."""
+    gained = int((_wrong(second) & ~_perhaps_wrong(first)).sum())
+    lost = int((_perhaps_wrong(first) & ~_wrong(second)).sum())
+    return gained > lost and 2.0 * float(binom.cdf(lost, gained + lost, 0.5)) <= error
+
+
+def _mistakes(places: Sequence[Place], labels: Sequence[str]) -> str:
+    """Say which of these were wrong, if any: fewer pulls are worth little then."""
+    parts = [_errors(places, label) for label in labels if any(place.trials[label].wrong for place in places)]
+    return "".join(f"; {part}" for part in parts)
 
 
 def _error_limits(place: Place, label: str, places: int) -> tuple[float, float]:

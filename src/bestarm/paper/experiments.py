@@ -7,24 +7,26 @@ and appendix "Experimental Details". Readings are numbered as in docs/explanatio
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bestarm.bandits import Arm, Exponential, Gaussian, LogNormal
 from bestarm.bandits.arms import CompiledArm
-from bestarm.checks import checked, number, one_of
+from bestarm.checks import checked, numbers, one_of
 from bestarm.errors import InputError
-from bestarm.experiments.experiment import Curve, Experiment
+from bestarm.experiments.experiment import MAX_PULLS, Curve, Experiment
 from bestarm.kernels.draws import EXPONENTIAL, GAUSSIAN
+from bestarm.theory import exploration_pulls
 
 # The grids are read off no text: the figures' axes are not in it (reading #21).
 DELTAS = (0.2, 0.1, 0.05, 0.02, 0.01)
 EPSILONS = (0.02, 0.05, 0.1, 0.15, 0.2)
 # Our own curves have fewer trials than the paper's, so that all of it takes minutes.
 CHERNOFF_SHARE, CERTIFIED_SHARE = 0.5, 0.2
+MOST_PULLS = 1e8  # of a forced exploration that somebody may want to simulate
 
 EMPIRICAL = (("threshold", "empirical"),)
 G_CBAI = Curve("g-cbai", "g-cbai")
@@ -105,6 +107,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             with_ours(MAIN_TEXT),
             (0.1,),
             epsilons=EPSILONS,
+            sweep="epsilon",
             choices=("delta = 0.1; one adversary for all epsilon, drawn at the largest.", _STOPPING),
         ),
         Experiment(
@@ -191,9 +194,9 @@ def experiment(
     *,
     epsilon: float | None = None,
     delta: float | None = None,
-    means: Sequence[float] | None = None,
+    means: ArrayLike | None = None,
     sigma: float | None = None,
-    grid: Sequence[float] | None = None,
+    grid: ArrayLike | None = None,
 ) -> Experiment:
     """Return an experiment of the paper, as it is or varied: run it by `reproduce` or `run_experiments`.
 
@@ -239,30 +242,43 @@ def experiment(
         changes["arms"] = _arms(base, base.means if means is None else means, changes.get("sigma"))
     if not changes:
         return base
-    words = ", ".join(
-        f"{key} = {value}"
-        for key, value in (("means", means), ("sigma", sigma), (fixed, given[fixed]), ("grid", grid))
-        if value is not None
-    )
-    return replace(
+    shown = {"means": means, "sigma": sigma, fixed: given[fixed], "grid": grid}
+    words = ", ".join(f"{key} = {_shown(value)}" for key, value in shown.items() if value is not None)
+    varied = replace(
         base, **changes, name=f"{name}-variation", source="", figure=f"a variation of {name}: {words}", choices=()
     )
+    return replace(varied, max_pulls=max(MAX_PULLS, _longest(varied)))
 
 
-def _grid(along: str, values: Sequence[float]) -> tuple[float, ...]:
-    if isinstance(values, str) or not isinstance(values, Sequence) or not len(values):
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str([float(each) for each in value])
+
+
+def _longest(varied: Experiment) -> int:
+    """Return a cap well beyond the forced exploration, or refuse what would take for ever."""
+    epsilons = [epsilon for epsilon in varied.epsilons if epsilon > 0.0]
+    explored = max((exploration_pulls(e / 2.0, min(varied.deltas)) for e in epsilons), default=1.0)
+    if explored * len(varied.arms) > MOST_PULLS:
+        reason = f"the paper's T is then {explored:.3g} pulls of each arm, before anything is decided"
+        raise InputError("epsilon", "be larger, or delta", min(varied.epsilons), reason)
+    return int(4.0 * explored * len(varied.arms))
+
+
+def _grid(along: str, values: ArrayLike) -> tuple[float, ...]:
+    listed = np.ndim(values) == 1 and not isinstance(values, str)
+    if not listed or not np.size(values):
         raise InputError("grid", f"be a list of values of {along}", values, "such as [0.2, 0.1, 0.05]")
-    found = tuple(float(checked(**{along: value})[0]) for value in values)
+    found = tuple(float(checked(**{along: value})[0]) for value in np.asarray(values).tolist())
     if len(set(found)) != len(found):
         raise InputError("grid", "not repeat a value", values, "each is a point of the figure")
     return found
 
 
-def _arms(base: Experiment, means: Sequence[float], sigma: float | None) -> tuple[Arm, ...]:
+def _arms(base: Experiment, means: ArrayLike, sigma: float | None) -> tuple[Arm, ...]:
     """Return arms of the experiment's kind with these means."""
-    if isinstance(means, str) or not isinstance(means, Sequence) or len(means) < 2:
+    levels = numbers(means).tolist()
+    if len(levels) < 2:
         raise InputError("means", "be a list of at least two numbers", means, "such as [2.5, 2.3, 2.0]")
-    levels = [number(mean) for mean in means]
     first = base.arms[0]
     assert isinstance(first, CompiledArm)
     if first.kind == GAUSSIAN:

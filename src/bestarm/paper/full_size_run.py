@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import textwrap
 from collections import Counter
@@ -58,6 +57,16 @@ class FullPoint:
         """Share of contaminated rewards."""
         return self.experiment.epsilon
 
+    @property
+    def options(self) -> tuple[tuple[str, Any], ...]:
+        """Options of the method."""
+        return self.entrant.options
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the method is told of the rewards."""
+        return self.experiment.told
+
     def trials(self, asked: int) -> int:
         """Return how many trials are run if this many are asked for."""
         return math.ceil(self.experiment.share * self.entrant.share * asked)
@@ -65,12 +74,9 @@ class FullPoint:
     @cached_property
     def settings(self) -> dict[str, Any]:
         """Return what makes this simulation different from others, in plain values."""
-        laws = hashlib.sha256()
-        for table in self.attack.bandit.laws():
-            laws.update(np.asarray(table).tobytes())
         return {
             "experiment": self.experiment.name,
-            "laws": laws.hexdigest(),
+            "attack": self.attack.name,
             "method": self.method,
             "options": dict(self.entrant.options),
             "delta": self.delta,
@@ -135,10 +141,10 @@ def run_full_size(
     with progress_bar("simulations at full size", len(points), progress) as advance:
         for point in points:
             share = point.trials(count)
-            found = folder.read(point, point.attack.bandit, share)
+            found = folder.read(point, [point.attack.bandit], share)
             if found is None:
                 found = _simulate(point, share, folder.seed, workers)
-                folder.write(point, found)
+                folder.write(point, [point.attack.bandit], found)
             columns = {"pulls": found.pulls, "answer": found.answers, "correct": found.correct}
             outcomes[point] = pd.DataFrame({"trial": np.arange(share), **columns, "status": found.statuses})
             advance(1)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bestarm.experiments.experiment import Experiment
-from bestarm.experiments.figures import GREY, NORMAL, styles_of, svg_text
+from bestarm.experiments.figures import GREY, NORMAL, percent, styles_of, svg_text
 from bestarm.experiments.numbers import gap_ratios
 from bestarm.experiments.run import Run
 from bestarm.experiments.tables import point_row
@@ -37,13 +37,13 @@ def readings_table(run: Run, experiments: Sequence[Experiment]) -> pd.DataFrame:
     rows = []
     for experiment in experiments:
         for reading, other in readings_of(experiment):
-            ratio = float(np.median(gap_ratios(other, run.seed)))
+            ratios = {epsilon: float(np.median(gap_ratios(other, run.seed, epsilon))) for epsilon in other.epsilons}
             for curve in other.curves:
                 for delta, epsilon in other.grid:
                     outcome = run.outcome(other, curve, delta, epsilon)
                     row = point_row(other, curve, delta, epsilon, outcome)
                     del row["variant"]
-                    rows.append({"reading": reading.name, "gap_ratio": ratio, **row})
+                    rows.append({"reading": reading.name, "gap_ratio": ratios[epsilon], **row})
     return pd.DataFrame(rows)
 
 
@@ -56,20 +56,29 @@ def draw_readings(table: pd.DataFrame, experiment: Experiment, *, tall: bool = F
     names = list(dict.fromkeys(own["reading"]))
     curves = OURS.of(experiment).curves
     styles = styles_of(curves)
-    height = 0.34 * len(names) * (2 if tall else 1) + (2.8 if tall else 1.7)
+    height = 0.42 * len(names) * (2 if tall else 1) + (2.8 if tall else 1.7)
     figure = Figure(figsize=(5.0, height) if tall else (14.0, height), dpi=130, layout="constrained")
     pulls, errors = figure.subplots(2, 1) if tall else figure.subplots(1, 2, sharey=True)
     heights = {name: -place for place, name in enumerate(names)}
     for place, curve in enumerate(curves):
         part = own[own["method"] == curve.label]
-        shift = 0.09 * ((len(curves) - 1) / 2.0 - place)
+        shift = 0.16 * ((len(curves) - 1) / 2.0 - place)
         level = np.array([heights[name] + shift for name in part["reading"]])
         style: dict[str, Any] = {**styles[curve.label], "linestyle": "none", "label": curve.label}
         mean, width = part["mean_pulls"].to_numpy(), NORMAL * part["standard_error"].fillna(0.0).to_numpy()
         pulls.errorbar(mean, level, xerr=width, **style)
+        cut = part["undecided"].to_numpy()
+        for x, y, share in zip(mean[cut > 0.0], level[cut > 0.0], cut[cut > 0.0], strict=True):
+            pulls.annotate(
+                f"> ({percent(share)} % cut)", (x, y), xytext=(9, -3), textcoords="offset points", fontsize=7
+            )
         rate = part["error_rate"].to_numpy()
         spread = np.vstack([rate - part["error_low"].to_numpy(), part["error_high"].to_numpy() - rate]).clip(0.0)
         errors.errorbar(rate, level, xerr=spread, **style)
+        for x, y, share in zip(part["error_high"].to_numpy()[cut > 0.0], level[cut > 0.0], cut[cut > 0.0], strict=True):
+            errors.annotate(
+                f"{percent(share)} % cut, unknown", (x, y), xytext=(3, -3), textcoords="offset points", fontsize=7
+            )
     trials = own.groupby("reading", sort=False)["trials"].min()
     pulls.set_xscale("log")
     pulls.set_title("mean pulls E[τ], 95 % intervals", fontsize=10)

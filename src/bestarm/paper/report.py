@@ -17,7 +17,7 @@ from bestarm.experiments.experiment import MAX_PULLS, Experiment
 from bestarm.experiments.numbers import gap_ratios, grid_numbers, instance_numbers
 from bestarm.experiments.page import text
 from bestarm.experiments.run import Run
-from bestarm.paper.claims import OVERALL, UNDER_ALL, UNDER_NONE, UNDER_SOME, Verdict
+from bestarm.paper.claims import NOT_TESTABLE, OVERALL, UNDER_ALL, UNDER_NONE, UNDER_SOME, Verdict
 from bestarm.paper.comparisons import EQUAL, FAILS, HOLDS, OPEN
 from bestarm.paper.experiments import EXPLORING
 from bestarm.paper.full_size import FullSize
@@ -30,10 +30,12 @@ MARKS = {
     UNDER_ALL: ("holds", "✓"),
     UNDER_SOME: ("some", "◐"),
     UNDER_NONE: ("fails", "✗"),
+    NOT_TESTABLE: ("open", "?"),
     OPEN: ("open", "?"),
     HOLDS: ("holds", "✓"),
     FAILS: ("fails", "✗"),
 }
+DECIDED = (UNDER_ALL, UNDER_SOME, UNDER_NONE)
 NUMBERS = {
     "T": "T",
     "K_T": "K T",
@@ -132,13 +134,17 @@ def _variation(experiments: Sequence[Experiment]) -> str:
 def _counts(part: PaperPart) -> tuple[str, str]:
     """Return the four counts, and sentences on what is behind them."""
     counts = Counter(verdict.overall for verdict in part.verdicts)
+    partly = Counter(verdict.overall for verdict in part.verdicts if verdict.under(OPEN))
     boxes = "".join(
-        f'<li><b class="{MARKS[name][0]}">{counts[name]}</b>{MARKS[name][1]} {name}</li>' for name in OVERALL
+        f'<li><b class="{MARKS[name][0]}">{counts[name]}</b>{MARKS[name][1]} {name}'
+        + (f'<br><span class="soft">{partly[name]} of them with readings open</span>' if name in DECIDED else "")
+        + "</li>"
+        for name in OVERALL
     )
     sentences = [
         f"{len(part.verdicts)} claims of the paper were tested on {len(part.run.outcomes):,} simulated points, each "
         "under every reading of the text that makes a difference to it. A reading that its trials leave open is not "
-        "counted; each claim below lists them.",
+        "counted: all means all that were decided. Each claim lists them.",
         _exploration(part.points),
         *_hidden(part.run.experiments),
         _certified(part.points),
@@ -222,8 +228,10 @@ def _claim(verdict: Verdict) -> str:
         f"{text(finding.measured)}</li>"
         for name, finding in verdict.findings.items()
     )
+    left = len(verdict.under(OPEN))
+    more = f'<br><span class="soft">{left} open</span>' if left and verdict.overall in DECIDED else ""
     return (
-        f'<tr><td class="verdict {style}">{sign} {text(verdict.overall)}</td>'
+        f'<tr><td class="verdict {style}">{sign} {text(verdict.overall)}{more}</td>'
         f'<td><b>{text(claim.text)}</b><br><q>{text(claim.quote)}</q> <span class="soft">({text(claim.where)})</span>'
         f'{note}<br><span class="soft">Test: {text(claim.check.how)}.</span></td>'
         f'<td><ul class="found">{lines}</ul></td></tr>'
@@ -234,9 +242,10 @@ def _readings(part: PaperPart) -> str:
     rows = []
     for reading in READINGS:
         counts = Counter(v.findings[reading.name].verdict for v in part.verdicts if reading.name in v.findings)
-        trials = part.readings[part.readings["reading"] == reading.name]["trials"]
-        if trials.empty:
+        own = part.readings[part.readings["reading"] == reading.name]
+        if own.empty:
             continue
+        trials = own.groupby(["experiment", "delta", "epsilon"])["trials"].min()  # what verdicts use
         span = f"{trials.min():,}" if trials.min() == trials.max() else f"{trials.min():,} to {trials.max():,}"
         rows.append(
             [reading.name, reading.about, reading.words, span, *(str(counts[name]) for name in (HOLDS, FAILS, OPEN))]
@@ -268,12 +277,17 @@ def _figure(experiment: Experiment, part: PaperPart) -> str:
 
 def ratio_words(experiment: Experiment, seed: int) -> str:
     """Say what the adversary does to the smallest gap."""
-    ratios = gap_ratios(experiment, seed)
+    ratios = gap_ratios(experiment, seed, max(experiment.epsilons))
     if not ratios:
         return f"Adversary: {experiment.adversary.words}."
     much = f"{np.median(ratios):.2f} times"
     if len(ratios) > 1:
         much += f" (median of {len(ratios)} adversaries; from {min(ratios):.2f} to {max(ratios):.2f})"
+    if len(experiment.epsilons) > 1:
+        least = gap_ratios(experiment, seed, min(experiment.epsilons))
+        much += (
+            f" at ε = {max(experiment.epsilons):g}, {np.median(least):.2f} times at ε = {min(experiment.epsilons):g},"
+        )
     helps = "; above 1 it helps the best arm" if max(ratios) > 1.0 else ""
     return f"Lead of the best arm over the next in the means of what is observed: {much} the true one{helps}."
 
@@ -289,7 +303,7 @@ def _experiment(experiment: Experiment, part: PaperPart) -> str:
     if f"{name}-ours" in part.figures:
         what = "the shorter exploration and the certified method"
         parts.append(page.image(part.figures[f"{name}-ours"], _described(experiment, what)))
-    heading = "Mean pulls with 95 % half-width; wrong answers, where there were any; trials that named no winner"
+    heading = "Mean pulls with 95 % half-width; wrong answers, where there were any; trials that named none"
     parts += [f"<h4>{heading}</h4>", page.measured(experiment, own)]
     if f"{name}-readings" in part.figures:
         parts += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from bestarm.experiments.experiment import Experiment, Point
 from bestarm.experiments.figures import save_figures
 from bestarm.experiments.run import Folder, Run, checked_run, run_points, wanted_trials
 from bestarm.experiments.tables import points_table, write_table, write_trials
-from bestarm.paper.claims import claims_rows, judge, readings_rows
+from bestarm.paper.claims import claims_rows, judge, readings_rows, strictest
 from bestarm.paper.experiments import EXPERIMENTS
 from bestarm.paper.folder import paper_folder
 from bestarm.paper.full_size import FULL_SIZE, full_size_experiments
@@ -81,11 +82,13 @@ def reproduce(
     of_paper, at_full_size = _parted(names)
     count = checked_run(trials, seed, workers)
     large = full_size_experiments(at_full_size, seed)  # refuses missing data before anything is written
+    chosen = chosen_experiments(of_paper) if of_paper else ()
     folder = paper_folder(out, count, seed)
     folder.open(resume, overwrite)
+    folder.remove_outputs()
     claims, points, paper = pd.DataFrame(), pd.DataFrame(), None
     if of_paper:
-        paper = _run_paper(chosen_experiments(of_paper), folder, count, workers, progress)
+        paper = _run_paper(chosen, folder, count, workers, progress)
         points = paper.points
         claims = pd.DataFrame(claims_rows(paper.verdicts))
         if paper.verdicts:
@@ -145,9 +148,11 @@ def all_trials(experiments: Sequence[Experiment], trials: int) -> dict[Point, in
     """Return how many trials of each point are wanted, for the figures and for every reading."""
     wanted = wanted_trials(experiments, trials)
     judged = [experiment for experiment in experiments if experiment.name in EXPERIMENTS]
-    for reading in READINGS:
-        for point, count in wanted_trials([reading.of(one) for one in judged], trials, reading.share).items():
-            wanted[point] = max(wanted.get(point, 0), count)
+    for one in judged:
+        for reading in READINGS:
+            found = wanted_trials([reading.of(one)], trials, reading.share, strictest(one.name))
+            for point, count in found.items():
+                wanted[point] = max(wanted.get(point, 0), count)
     return wanted
 
 
@@ -163,7 +168,12 @@ def chosen_experiments(names: Sequence[str | Experiment]) -> tuple[Experiment, .
         one_of("experiments", name, (*EXPERIMENTS, "all"))
     known = [experiment for name, experiment in EXPERIMENTS.items() if name in wanted]
     given = [experiment for experiment in names if isinstance(experiment, Experiment)]
-    return tuple(dict.fromkeys([*known, *given]))
+    chosen = tuple(dict.fromkeys([*known, *given]))
+    for name, count in Counter(experiment.name for experiment in chosen).items():
+        if count > 1:
+            reason = "figures and files are named after them; run one at a time, or dataclasses.replace(..., name=...)"
+            raise InputError("experiments", "have names of their own", name, reason)
+    return chosen
 
 
 def _parted(names: Sequence[str | Experiment]) -> tuple[list[str | Experiment], list[str]]:

@@ -26,7 +26,7 @@ def fingerprint(spec: Spec, bandit: Bandit, method: str, options: Mapping[str, A
     return {
         "arms": [_described(arm) for arm in bandit.arms],
         "adversary": _described(bandit.adversary),
-        "laws": _laws(bandit),
+        "laws": laws_digest(bandit),
         "method": method,
         "options": dict(options),
         "delta": problem.delta,
@@ -64,7 +64,8 @@ def _described(part: Any) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
-def _laws(bandit: Bandit) -> str:
+def laws_digest(bandit: Bandit) -> str:
+    """Return a word for all that a bandit's rewards are drawn from."""
     found = hashlib.sha256(repr(bandit.epsilon).encode())
     for table in bandit.laws():
         array = np.asarray(table)
