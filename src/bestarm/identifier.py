@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import hashlib
 import math
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from typing import Any, overload
 
 import numpy as np
@@ -18,6 +22,7 @@ from bestarm.errors import InputError
 from bestarm.kernels import methods as kernels
 from bestarm.kernels.readouts import withdraw
 from bestarm.kernels.state import make_room, new_state
+from bestarm.locks import give_lock
 from bestarm.methods import DEFAULT, Method, forced_pulls, get_method, too_long
 from bestarm.problem import Label, checked_reward, checked_rewards, pose
 from bestarm.result import LIMITS, STATUSES, ArmRow, Result
@@ -40,7 +45,8 @@ class Identifier:
 
     Rewards may be told in any order, for any arm, asked for or not. Arms asked for and not yet told count as pulled, so
     that a batch spreads as the method would. A decision, once made, is final: later rewards are recorded only.
-    Can be pickled and copied at any moment.
+    Can be pickled, copied and forked at any moment, and used by many threads at once: calls take effect one after the
+    other.
 
     Parameters
     ----------
@@ -98,8 +104,39 @@ class Identifier:
         self._state = new_state(self._problem.size, self._rule)
         self._decision: Result | None = None
         self._log = Log() if self._method.certifies else None
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Make what belongs to this object alone, and to no copy of it (`_NOT_COPIED`)."""
         # One index and one reward on their way to or from the kernels: a new array costs more than the pull.
         self._place, self._reward = np.zeros(1, np.int64), np.zeros(1)
+        self._lock: threading.RLock
+        give_lock(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return a copy that no other thread changes while it is written, with a tag of what it looks like inside."""
+        with self._lock:
+            fields = {name: value for name, value in vars(self).items() if name not in _NOT_COPIED}
+            fields |= {name: copy.deepcopy(fields[name]) for name in _CHANGING}  # labels stay the objects that they are
+            return {"tag": self._tag(), "fields": fields}
+
+    def __setstate__(self, stored: Any) -> None:
+        if not isinstance(stored, dict) or "tag" not in stored:
+            raise _foreign("none")
+        vars(self).update(stored["fields"])
+        if stored["tag"] != self._tag():
+            raise _foreign(stored["tag"])
+        self._prepare()
+
+    def _tag(self) -> str:
+        """Return a word for the version and the layout of all records: kernels would take another one for garbage."""
+        arrays = [
+            *self._state.samples,
+            *(field for field in self._state if field is not self._state.samples),
+            self._rule,
+        ]
+        layout = repr([str(getattr(array, "dtype", type(array).__name__)) for array in arrays])
+        return f"{version('bestarm')}/{hashlib.sha256(layout.encode()).hexdigest()[:12]}"
 
     def _warn_of_a_long_exploration(self) -> None:
         problem, options = self._problem, self._options
@@ -136,12 +173,14 @@ class Identifier:
     @property
     def pulls(self) -> int:
         """Rewards told so far, those after the decision included."""
-        return int(self._state.control["t"][0])
+        with self._lock:
+            return int(self._state.control["t"][0])
 
     @property
     def pending(self) -> int:
         """Rewards asked for and not yet told."""
-        return int(self._state.control["pending"][0])
+        with self._lock:
+            return int(self._state.control["pending"][0])
 
     @overload
     def ask(self) -> Label: ...
@@ -151,14 +190,25 @@ class Identifier:
         """Return the label of the arm to pull next, or a list of n of them to pull at once."""
         if n is not None and not (number(n) >= 1 and number(n) % 1 == 0):
             raise InputError("n", "be a whole number >= 1", n, "leave it out to get one label")
-        if self._decision is not None:
-            raise InputError(
-                "ask", "come before the decision", self._decision.status, "look at finder.done and finder.result"
-            )
-        indices = self._place if n is None else np.empty(int(n), np.int64)
-        kernels.ask(self._state, self._rule, indices.size, indices)
         labels = self._problem.labels
-        return labels[indices[0]] if n is None else [labels[index] for index in indices]
+        if n is None:
+            with self._lock:
+                if self._decision is not None:
+                    raise self._too_late()
+                kernels.ask(self._state, self._rule, 1, self._place)
+                return labels[int(self._place[0])]
+        indices = np.empty(int(n), np.int64)
+        with self._lock:
+            if self._decision is not None:
+                raise self._too_late()
+            kernels.ask(self._state, self._rule, indices.size, indices)
+        return [labels[index] for index in indices]
+
+    def _too_late(self) -> InputError:
+        assert self._decision is not None
+        return InputError(
+            "ask", "come before the decision", self._decision.status, "look at finder.done and finder.result"
+        )
 
     def tell(self, arm: Label, reward: float, source: Hashable | None = None) -> None:
         """Take in one reward of an arm. A bad one is refused and changes nothing.
@@ -168,14 +218,15 @@ class Identifier:
         """
         index = self._find(arm)
         value = checked_reward(self._problem, reward)
-        if self._sources is not None or source is not None:
-            self._tell_source(index, value, source)
-            return
-        if self._log is not None:
-            self._log.append(index, value)
-        self._place[0] = index
-        self._reward[0] = value
-        self._take(self._place, self._reward)
+        with self._lock:
+            if self._sources is not None or source is not None:
+                self._tell_source(index, value, source)
+                return
+            if self._log is not None:
+                self._log.append(index, value)
+            self._place[0] = index
+            self._reward[0] = value
+            self._take(self._place, self._reward)
 
     def tell_many(
         self,
@@ -198,12 +249,14 @@ class Identifier:
                 )
             for source in given:
                 self._check_source(source)
-            for index, value, source in zip(indices, values, given, strict=True):
-                self._tell_source(int(index), float(value), source)
+            with self._lock:
+                for index, value, source in zip(indices, values, given, strict=True):
+                    self._tell_source(int(index), float(value), source)
             return
-        if self._log is not None:
-            self._log.extend(indices, values)
-        self._take(indices, values)
+        with self._lock:
+            if self._log is not None:
+                self._log.extend(indices, values)
+            self._take(indices, values)
 
     def _check_source(self, source: Hashable | None) -> None:
         if self._sources is None:
@@ -246,6 +299,10 @@ class Identifier:
     @property
     def result(self) -> Result:
         """The verdict; before the decision, one with the status "undecided"."""
+        with self._lock:
+            return self._result()
+
+    def _result(self) -> Result:
         if self._decision is None:
             return self._with_standing(self._verdict(), len(self._log.indices) if self._log is not None else 0)
         if self._log is not None and self._decision.evidence is None:
@@ -298,11 +355,17 @@ class Identifier:
                 "sources",
                 "ask again with another epsilon: sources are few, and counted",
             )
-        return sensitivity(self._problem, self._options, self._log, epsilons)
+        with self._lock:
+            log = copy.deepcopy(self._log)
+        return sensitivity(self._problem, self._options, log, epsilons)
 
     @property
     def estimates(self) -> tuple[ArmRow, ...]:
         """What is known of each arm now: label, pulls, estimate, lower, upper, active."""
+        with self._lock:
+            return self._estimates()
+
+    def _estimates(self) -> tuple[ArmRow, ...]:
         size = self._problem.size
         estimates, lower, upper = np.empty(size), np.empty(size), np.empty(size)
         kernels.describe(self._state, self._rule, estimates, lower, upper)
@@ -316,7 +379,10 @@ class Identifier:
 
     def _find(self, arm: Label) -> int:
         try:
-            return self._index[arm]
+            index = self._index[arm]
+            if isinstance(arm, _BOOLS) and not isinstance(self._problem.labels[index], bool):
+                raise KeyError  # True is equal to 1, but no name for the second arm
+            return index
         except (KeyError, TypeError):  # a TypeError is what a label that can't be looked up gives
             known = ", ".join(repr(label) for label in self._problem.labels[:8])
             more = ", ..." if self._problem.size > 8 else ""
@@ -349,7 +415,7 @@ class Identifier:
                 self._state = make_room(self._state, indices[place])
 
     def _verdict(self) -> Result:
-        rows = self.estimates
+        rows = self._estimates()
         control = self._state.control[0]
         best = int(control["best"])
         left = tuple(row.label for row in rows if row.active) or tuple(row.label for row in rows)
@@ -373,6 +439,20 @@ class Identifier:
             limit=LIMITS[int(control["limit"])],
             alarms=alarms(self._problem, self._state, self._rule) if self._method.certifies else (),
         )
+
+
+_BOOLS = bool, np.bool_  # to write it out as a union takes half a microsecond at every call
+_NOT_COPIED = ("_lock", "_place", "_reward")
+_CHANGING = ("_state", "_log", "_sources", "_options")
+
+
+def _foreign(tag: str) -> InputError:
+    return InputError(
+        "pickle",
+        "be of this version of bestarm, with the same layout",
+        tag,
+        "open it with the version that wrote it, or tell its rewards, in order, to a new Identifier",
+    )
 
 
 def _callers_level() -> int:

@@ -97,7 +97,7 @@ def checked_reward(problem: Problem, value: object) -> float:
     low, high = problem.bounds or _WIDEST
     if type(value) is float and low <= value <= high:  # the common case, in a sixth of the time
         return value
-    reward = number(value)
+    reward = float(value) if isinstance(value, bool | np.bool_) else number(value)
     if not abs(reward) <= LARGEST_REWARD:
         raise InputError(
             "reward", f"be a finite number of size at most {LARGEST_REWARD:g}", value, "nothing was recorded"
@@ -121,7 +121,7 @@ def checked_rewards(problem: Problem, values: object) -> NDArray[np.float64]:
         if not set(map(type, items)) <= {float}:  # anything else is looked at one by one; floats need not be
             items = [checked_reward(problem, value) for value in items]
         values = np.array(items, dtype=np.float64)
-    if values.ndim != 1 or values.dtype.kind not in "fiu":
+    if values.ndim != 1 or values.dtype.kind not in "fiub":
         raise InputError("rewards", "be a flat list of numbers", values, "use tell for a single reward")
     with np.errstate(over="ignore"):  # what is too large for a double becomes infinite, and is refused below
         rewards: NDArray[np.float64] = values.astype(np.float64)

@@ -1,0 +1,54 @@
+"""Locks that survive a fork: what they guard is never copied half changed, and a child does not find them taken."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import Any, Protocol
+
+
+class Guarded(Protocol):
+    """Something with a lock of its own."""
+
+    _lock: Any
+
+
+_all: weakref.WeakSet[Any] = weakref.WeakSet()
+_registry = threading.Lock()
+_held: list[Any] = []
+
+
+def give_lock(owner: Guarded) -> None:
+    """Give an object a lock that a thread may take again while it holds it."""
+    owner._lock = threading.RLock()
+    with _registry:
+        _all.add(owner)
+
+
+def _before_fork() -> None:
+    """Wait until no thread is inside, so that the child gets whole objects."""
+    _registry.acquire()
+    for owner in list(_all):
+        owner._lock.acquire()
+        _held.append(owner)
+
+
+def _after_fork_in_parent() -> None:
+    for owner in _held:
+        owner._lock.release()
+    _held.clear()
+    _registry.release()
+
+
+def _after_fork_in_child() -> None:
+    """Give new locks: those of the parent belong to its threads."""
+    global _registry
+    _registry = threading.Lock()
+    for owner in _held:
+        owner._lock = threading.RLock()
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which can't fork
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
