@@ -18,6 +18,7 @@ from bestarm.experiments.tables import point_row
 from bestarm.paper.readings import OURS, READINGS, Reading
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -56,7 +57,7 @@ def draw_readings(table: pd.DataFrame, experiment: Experiment, *, tall: bool = F
     names = list(dict.fromkeys(own["reading"]))
     curves = OURS.of(experiment).curves
     styles = styles_of(curves)
-    height = 0.42 * len(names) * (2 if tall else 1) + (2.8 if tall else 1.7)
+    height = 0.55 * len(names) * (2 if tall else 1) + (2.8 if tall else 1.7)
     figure = Figure(figsize=(5.0, height) if tall else (14.0, height), dpi=130, layout="constrained")
     pulls, errors = figure.subplots(2, 1) if tall else figure.subplots(1, 2, sharey=True)
     heights = {name: -place for place, name in enumerate(names)}
@@ -67,23 +68,18 @@ def draw_readings(table: pd.DataFrame, experiment: Experiment, *, tall: bool = F
         style: dict[str, Any] = {**styles[curve.label], "linestyle": "none", "label": curve.label}
         mean, width = part["mean_pulls"].to_numpy(), NORMAL * part["standard_error"].fillna(0.0).to_numpy()
         pulls.errorbar(mean, level, xerr=width, **style)
-        cut = part["undecided"].to_numpy()
-        for x, y, share in zip(mean[cut > 0.0], level[cut > 0.0], cut[cut > 0.0], strict=True):
-            pulls.annotate(
-                f"> ({percent(share)} % cut)", (x, y), xytext=(9, -3), textcoords="offset points", fontsize=7
-            )
-        rate = part["error_rate"].to_numpy()
-        spread = np.vstack([rate - part["error_low"].to_numpy(), part["error_high"].to_numpy() - rate]).clip(0.0)
+        rate, high = part["error_rate"].to_numpy(), part["error_high"].to_numpy()
+        spread = np.vstack([rate - part["error_low"].to_numpy(), high - rate]).clip(0.0)
         errors.errorbar(rate, level, xerr=spread, **style)
-        for x, y, share in zip(part["error_high"].to_numpy()[cut > 0.0], level[cut > 0.0], cut[cut > 0.0], strict=True):
-            errors.annotate(
-                f"{percent(share)} % cut, unknown", (x, y), xytext=(3, -3), textcoords="offset points", fontsize=7
-            )
+        for place, share in enumerate(part["undecided"]):
+            if share > 0.0:
+                _note(pulls, f"> ({percent(share)} % cut)", mean[place] + width[place], level[place], style["color"])
+                _note(errors, f"({percent(share)} % cut, unknown)", high[place], level[place], style["color"])
     trials = own.groupby("reading", sort=False)["trials"].min()
     pulls.set_xscale("log")
     pulls.set_title("mean pulls E[τ], 95 % intervals", fontsize=10)
     errors.axvline(delta, color=GREY, linestyle="--", linewidth=1.2, zorder=0)
-    errors.set_title(f"wrong answers, exact 95 % intervals; dashed: δ = {delta:g}", fontsize=10)
+    errors.set_title(f"wrong answers, 95 % intervals; dashed: δ = {delta:g}", fontsize=10)
     for panel in (pulls, errors):
         panel.set_yticks(list(heights.values()), [f"{name} ({trials[name]:,})" for name in names])
         panel.set_ylim(0.6 - len(names), 0.6)
@@ -94,6 +90,11 @@ def draw_readings(table: pd.DataFrame, experiment: Experiment, *, tall: bool = F
     title = f"{experiment.name} under each reading (trials in brackets); δ = {delta:g}, ε = {epsilon:g}"
     figure.suptitle(textwrap.fill(title, 55 if tall else 200), fontsize=11)
     return figure
+
+
+def _note(panel: Axes, words: str, x: float, y: float, colour: str) -> None:
+    """Write beside the right end of an interval."""
+    panel.annotate(words, (x, y), xytext=(4, -2.5), textcoords="offset points", fontsize=6.0, color=colour)
 
 
 def save_readings_figures(
