@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import html
 import json
 import math
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import bestarm as ba
 from bestarm.methods import METHODS
@@ -265,6 +268,33 @@ def test_the_table_of_arms_and_the_picture() -> None:
     assert axes.get_title(loc="left") == "B is named after 12,345 rewards"
     assert [text.get_text() for text in axes.get_yticklabels()] == ["B (7,000)", "A (5,000)", "C (345)"]
     assert sample(best=None, status="undecided").plot().axes[0].get_title(loc="left").startswith("no winner is named")
+
+
+def test_the_picture_has_leads_beside_intervals_and_goes_on_given_axes() -> None:
+    intervals, leads = sample().plot().axes
+    assert leads.get_xlabel() == "lead of B over the arm, if B is the best: at least, all together"
+    marks = [float(np.asarray(line.get_xdata())[0]) for line in leads.lines if line.get_marker() == "|"]
+    assert marks == [0.125]  # nothing is known of the lead over C
+    assert len(sample(leads={}).plot().axes) == 1
+    figure = Figure()
+    first, second = figure.subplots(1, 2)
+    assert sample().plot(second) is figure
+    assert (len(first.lines), len(second.lines)) == (0, 6)
+    faded = [line.get_alpha() for line in second.lines[::2]]
+    assert faded == [1.0, *[0.45 if label not in sample().candidates else 1.0 for label in ("A", "C")]]
+    assert len(intervals.lines) == 6
+
+
+def test_a_notebook_shows_the_sentence_and_the_arms() -> None:
+    page = sample()._repr_html_()
+    assert html.escape(str(sample())) in page
+    assert "<td><b>B</b></td><td>7,000</td>" in page
+    assert page.count("<tr") == 4
+    assert "<td>0.125</td>" in page
+    many = dataclasses.replace(sample(), arms=sample().arms * 20)._repr_html_()
+    assert "and 10 more arms" in many
+    odd = dataclasses.replace(sample(), arms=(dataclasses.replace(sample().arms[0], label="<b>&"),))
+    assert "<td>&lt;b&gt;&amp;</td>" in odd._repr_html_()
 
 
 # ------------------------------------------------------------------------------------------------------------- frozen

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -479,3 +480,20 @@ def test_trials_are_cut_and_joined() -> None:
     assert both.pulls.tolist() == [*whole.pulls[:3].tolist(), *whole.pulls.tolist()]
     assert both.statuses.tolist() == [*whole.statuses[:3].tolist(), *whole.statuses.tolist()]
     assert both.settings == whole.settings
+
+
+def test_the_picture_of_trials_counts_every_one_by_what_it_came_to() -> None:
+    trials = made([0, 0, 1, -1, -2], [10, 12, 14, 20, 16])
+    panel = trials.plot().axes[0]
+    legend = panel.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "mean: 14",
+        "right: 2 of 5",
+        "wrong: 1 of 5",
+        "no winner: 1 of 5",
+        "at the cap: 1 of 5",
+    ]
+    assert sum(bar.get_height() for bar in panel.patches) == 5  # type: ignore[attr-defined]
+    figure = Figure()
+    assert made([0, 0]).plot(figure.subplots()) is figure

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,10 @@ from bestarm.robustness import (
     tolerance,
 )
 from bestarm.sources import Sources
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class Identifier:
@@ -376,6 +380,10 @@ class Identifier:
                 self._problem.labels, arms["told"], arms["active"], estimates, lower, upper, strict=True
             )
         )
+
+    def plot(self, axes: Axes | None = None) -> Figure:
+        """Return a figure of how things stand: `result.plot`."""
+        return self.result.plot(axes)
 
     def _find(self, arm: Label) -> int:
         try:

@@ -1,4 +1,4 @@
-"""Pictures of a verdict."""
+"""Pictures of a verdict, and of many trials. Each is drawn on axes that are given, or on a figure of its own."""
 
 from __future__ import annotations
 
@@ -6,30 +6,59 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_ROWS = 40
 WINNER, CANDIDATE, OUT = "#1b7837", "#2166ac", "#999999"
+FADED = 0.45  # of an arm that is ruled out
+# What trials came to: colour and stripes, so that they differ in grey as well.
+OUTCOMES = {
+    "right": ("#a9d2ee", ""),
+    "wrong": ("#d55e00", ""),
+    "no winner": ("#ffffff", "----"),
+    "at the cap": ("#ffffff", "...."),
+}
 
 
-def draw_result(result: Any) -> Figure:
-    """Draw the interval of every arm (the forty best of many), the winner's in green, those ruled out in grey."""
+def draw_result(result: Any, axes: Axes | None = None) -> Figure:
+    """Draw the interval of every arm (the forty best of many), and beside it what the winner or leader leads by.
+
+    The winner is green, arms ruled out are grey and faded. On axes that are given, the intervals alone are drawn.
+    """
     from matplotlib.figure import Figure
 
     rows = sorted(result.arms, key=lambda row: math.inf if math.isnan(row.estimate) else -row.estimate)[:MOST_ROWS]
+    if axes is not None:
+        _draw_intervals(result, rows, axes)
+        found = axes.get_figure(root=True)
+        assert found is not None
+        return found
+    leads = [row for row in rows if math.isfinite(result.leads.get(row.label, math.nan))]
+    figure = Figure(figsize=(11.0 if leads else 7.0, 1.2 + 0.32 * len(rows)), layout="constrained")
+    panels = figure.subplots(1, 2 if leads else 1, sharey=True, squeeze=False)[0]
+    _draw_intervals(result, rows, panels[0])
+    if leads:
+        _draw_leads(result, rows, panels[1])
+    return figure
+
+
+def _colour(result: Any, label: Any) -> str:
+    if label == result.best:
+        return WINNER
+    return CANDIDATE if label in result.candidates else OUT
+
+
+def _draw_intervals(result: Any, rows: list[Any], axes: Axes) -> None:
     finite = [end for row in rows for end in (row.lower, row.upper, row.estimate) if math.isfinite(end)] or [0.0, 1.0]
     low, high = min(finite), max(finite)
     margin = 0.05 * (high - low) or 1.0
-    figure = Figure(figsize=(7.0, 1.2 + 0.32 * len(rows)), layout="constrained")
-    axes = figure.subplots()
     for place, row in enumerate(rows):
-        if row.label == result.best:
-            colour = WINNER
-        else:
-            colour = CANDIDATE if row.label in result.candidates else OUT
+        colour = _colour(result, row.label)
+        faded = FADED if colour == OUT else 1.0
         ends = max(row.lower, low - margin), min(row.upper, high + margin)
-        axes.plot(ends, (place, place), color=colour, linewidth=3.0, solid_capstyle="butt")
-        axes.plot(row.estimate, place, "o", color=colour, markersize=6.0)
+        axes.plot(ends, (place, place), color=colour, linewidth=3.0, solid_capstyle="butt", alpha=faded)
+        axes.plot(row.estimate, place, "o", color=colour, markersize=6.0, alpha=faded)
     axes.set_yticks(range(len(rows)), [f"{row.label} ({row.pulls:,})" for row in rows])
     axes.invert_yaxis()
     axes.set_xlabel("mean reward: interval of each arm, for display (decisions are made pair by pair)", fontsize=8)
@@ -37,4 +66,60 @@ def draw_result(result: Any) -> Figure:
     more = f", the {MOST_ROWS} best of {len(result.arms)} arms" if len(result.arms) > MOST_ROWS else ""
     axes.set_title(f"{named} after {result.pulls:,} rewards{more}", fontsize=10, loc="left")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_leads(result: Any, rows: list[Any], axes: Axes) -> None:
+    """Draw the lower bound of the lead over each other arm, from there to the right."""
+    known = {row.label: result.leads.get(row.label, math.nan) for row in rows}
+    ends = [lead for lead in known.values() if math.isfinite(lead)]
+    right = max(0.0, *ends) + 0.15 * ((max(0.0, *ends) - min(0.0, *ends)) or 1.0)
+    for place, row in enumerate(rows):
+        lead = known[row.label]
+        if math.isfinite(lead):
+            colour = _colour(result, row.label)
+            axes.plot((lead, right), (place, place), color=colour, linewidth=3.0, solid_capstyle="butt", alpha=0.35)
+            axes.plot(lead, place, "|", color=colour, markersize=12.0, markeredgewidth=2.0)
+    axes.axvline(0.0, color="0.35", linestyle=":", linewidth=1.0)
+    axes.set_xlim(None, right)
+    leader = result.best if result.best is not None else result.leader
+    axes.set_xlabel(f"lead of {leader} over the arm, if {leader} is the best: at least, all together", fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def draw_trials(trials: Any, axes: Axes | None = None) -> Figure:
+    """Draw how many trials took how many pulls, by what they came to, and their mean."""
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 3.6), layout="constrained") if axes is None else axes.get_figure(root=True)
+    assert figure is not None
+    panel = figure.subplots() if axes is None else axes
+    named = trials.answers >= 0
+    parts = {
+        "right": named & trials.correct,
+        "wrong": named & ~trials.correct,
+        "no winner": trials.statuses == "indistinguishable",
+        "at the cap": trials.statuses == "undecided",
+    }
+    shown = {name: trials.pulls[part] for name, part in parts.items() if part.any()}
+    low, high = int(trials.pulls.min()), int(trials.pulls.max())
+    bins = np.linspace(low - 0.5, high + 0.5, min(40, high - low + 1) + 1)
+    bottom = np.zeros(bins.size - 1)
+    for name, pulls in shown.items():
+        counts, _ = np.histogram(pulls, bins)
+        colour, stripes = OUTCOMES[name]
+        label = f"{name}: {pulls.size:,} of {len(trials):,}"
+        panel.bar(
+            bins[:-1], counts, np.diff(bins), bottom, align="edge", color=colour, hatch=stripes, edgecolor="0.4",
+            linewidth=0.5, label=label,
+        )  # fmt: skip
+        bottom += counts
+    panel.axvline(
+        trials.mean_pulls, color="black", linestyle="--", linewidth=1.0, label=f"mean: {trials.mean_pulls:,.0f}"
+    )
+    panel.set_xlabel("pulls of a trial")
+    panel.set_ylabel("trials")
+    panel.set_title(f"{trials.settings.get('method', 'trials')}, {len(trials):,} trials", fontsize=10, loc="left")
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.legend(fontsize=8, frameon=False)
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 from dataclasses import asdict, dataclass, field
@@ -11,11 +12,13 @@ from bestarm.problem import Label
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 STATUSES = ("undecided", "identified", "indistinguishable")  # by the code that kernels use
 LIMITS = (None, "contamination", "resolution")  # likewise; "budget" is what a driver says
 _SHOWN = 10  # labels in a sentence
+_ROWS = 50  # of a table in a notebook
 
 
 @dataclass(frozen=True)
@@ -177,11 +180,26 @@ class Result:
         rows = [{**asdict(row), "lead": self.leads.get(row.label, math.nan)} for row in self.arms]
         return pd.DataFrame(rows, columns=["label", "pulls", "estimate", "lower", "upper", "active", "lead"])
 
-    def plot(self) -> Figure:
-        """Return a figure of the arms' intervals, the winner's in colour."""
+    def plot(self, axes: Axes | None = None) -> Figure:
+        """Return a figure of the arms' intervals and of the winner's leads; on axes that are given, the intervals."""
         from bestarm.pictures import draw_result
 
-        return draw_result(self)
+        return draw_result(self, axes)
+
+    def _repr_html_(self) -> str:
+        """Return the sentence and the table of arms for a notebook."""
+        head = "".join(f"<th>{name}</th>" for name in ("arm", "rewards", "estimate", "lower", "upper", "lead over it"))
+        rows = "".join(self._html_row(row) for row in self.arms[:_ROWS])
+        more = "" if len(self.arms) <= _ROWS else f"<p>and {len(self.arms) - _ROWS:,} more arms</p>"
+        return f"<p>{html.escape(str(self))}</p><table><tr>{head}</tr>{rows}</table>{more}"
+
+    def _html_row(self, row: ArmRow) -> str:
+        numbers = (row.estimate, row.lower, row.upper, self.leads.get(row.label, math.nan))
+        cells = [html.escape(str(row.label)), f"{row.pulls:,}", *("" if math.isnan(x) else f"{x:.4g}" for x in numbers)]
+        if row.label == self.best:
+            cells[0] = f"<b>{cells[0]}</b>"
+        style = "" if row.label in self.candidates else ' style="opacity: .55"'
+        return f"<tr{style}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
     def _compared(self) -> str:
         known = sorted((row for row in self.arms if not math.isnan(row.estimate)), key=lambda row: -row.estimate)

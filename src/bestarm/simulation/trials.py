@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,12 @@ class Trials:
         )
         columns = [f"pulls_{index}" for index in range(self.arm_pulls.shape[1])]
         return pd.concat([frame, pd.DataFrame(self.arm_pulls, columns=columns)], axis=1)
+
+    def plot(self, axes: Axes | None = None) -> Figure:
+        """Return a figure of how many trials took how many pulls, by what they came to; on given axes or new ones."""
+        from bestarm.pictures import draw_trials
+
+        return draw_trials(self, axes)
 
     def save(self, path: str | Path) -> None:
         """Write the trials, with their settings, to a Parquet file."""
