@@ -75,16 +75,16 @@ def test_the_example_of_the_readme_prints_what_it_says() -> None:
     assert out.getvalue() == printed
 
 
-@pytest.mark.slow
-def test_the_examples_of_the_guide_to_contamination_print_what_it_says() -> None:
-    page = (ROOT / "docs" / "guide" / "contamination.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["workers", pytest.param("contamination", marks=pytest.mark.slow)])
+def test_the_examples_of_a_guide_print_what_it_says(name: str) -> None:
+    page = (ROOT / "docs" / "guide" / f"{name}.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}
     examples = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.S)
     assert len(examples) == page.count("```python")
     for example, printed in examples:
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            exec(compile(example, "contamination.md", "exec"), names)
+            exec(compile(example, f"{name}.md", "exec"), names)
         assert out.getvalue() == printed
 
 

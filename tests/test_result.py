@@ -20,7 +20,7 @@ from bestarm.methods import METHODS
 
 FIELDS = {
     *("status", "best", "candidates", "pulls", "delta", "epsilon", "sigma", "method", "options", "arms", "promise"),
-    *("leader", "limit", "leads", "evidence", "tolerance", "overturn", "alarms", "bounds", "proved"),
+    *("leader", "limit", "leads", "evidence", "tolerance", "overturn", "alarms", "bounds", "proved", "cancelled"),
 }
 ROW = {"label", "pulls", "estimate", "lower", "upper", "active"}
 

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from bestarm.bandits import adversaries as adversaries
     from bestarm.bandits import attacks as attacks
     from bestarm.bandits import paper_adversary as paper_adversary
+    from bestarm.drivers import identify as identify
+    from bestarm.drivers import identify_async as identify_async
     from bestarm.errors import InputError as InputError
     from bestarm.identifier import Identifier as Identifier
-    from bestarm.identifier import identify as identify
     from bestarm.methods import METHODS as METHODS
     from bestarm.planning import Plan as Plan
     from bestarm.planning import plan as plan
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from bestarm.robustness import Sensitivity as Sensitivity
     from bestarm.simulation import Trials as Trials
     from bestarm.simulation import simulate as simulate
+    from bestarm.tickets import Pull as Pull
 
 __version__ = "0.1.0"
 
@@ -47,12 +49,14 @@ _HOMES = {
         "adversaries attacks paper_adversary"
     ),
     "bestarm.errors": "InputError",
-    "bestarm.identifier": "Identifier identify",
+    "bestarm.drivers": "identify identify_async",
+    "bestarm.identifier": "Identifier",
     "bestarm.methods": "METHODS",
     "bestarm.planning": "Plan plan",
     "bestarm.result": "ArmRow Result",
     "bestarm.robustness": "Sensitivity",
     "bestarm.simulation": "Trials simulate",
+    "bestarm.tickets": "Pull",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

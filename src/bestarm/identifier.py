@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import hashlib
 import math
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.checks import checked, number
+from bestarm.checks import number
 from bestarm.errors import InputError
 from bestarm.kernels import methods as kernels
 from bestarm.kernels.readouts import withdraw
@@ -38,6 +38,7 @@ from bestarm.robustness import (
     tolerance,
 )
 from bestarm.sources import Sources
+from bestarm.tickets import Arrival, Pull, Tickets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,6 +109,7 @@ class Identifier:
         self._state = new_state(self._problem.size, self._rule)
         self._decision: Result | None = None
         self._log = Log() if self._method.certifies else None
+        self._tickets = Tickets(self._problem.size)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -208,29 +210,104 @@ class Identifier:
             kernels.ask(self._state, self._rule, indices.size, indices)
         return [labels[index] for index in indices]
 
+    @overload
+    def ask_pulls(self) -> Pull: ...
+    @overload
+    def ask_pulls(self, n: int) -> list[Pull]: ...
+    def ask_pulls(self, n: int | None = None) -> Pull | list[Pull]:
+        """Return the next pull to make, or a list of n of them: like `ask`, with a number each.
+
+        Tell what comes back by `tell(pull, reward)`, in any order: rewards of an arm are used in the order of its
+        pulls, and one that is early waits for those before it. What never comes is to be cancelled. An arm that owes
+        many rewards and hardly answers is passed over while others answer.
+        """
+        with self._lock:
+            labels = [self.ask()] if n is None else self.ask(n)
+            pulls = [self._issue(self._index[label]) for label in labels]
+        return pulls[0] if n is None else pulls
+
+    def _issue(self, index: int) -> Pull:
+        if self._tickets.is_silent(index):
+            arms = self._state.samples.arms
+            others = [i for i in np.flatnonzero(arms["active"]) if not self._tickets.is_silent(int(i))]
+            if others:
+                other = int(min(others, key=lambda i: int(arms["told"][i] + arms["pending"][i])))
+                self._forgo(index)
+                arms[other]["pending"] += 1
+                self._state.control[0]["pending"] += 1
+                index = other
+        return self._tickets.issue(index, self._problem.labels[index])
+
+    def cancel(self, pull: Pull) -> None:
+        """Give up a pull whose reward will never come: it counts as a reward that was replaced.
+
+        So it is part of what epsilon allows for, under the same assumption on what is replaced; `result.cancelled`
+        says how many there were. With epsilon = 0 nothing may be replaced, and no pull be cancelled.
+        """
+        if not isinstance(pull, Pull):
+            raise InputError("pull", "be what ask_pulls gave", pull, "finder.cancel(pull)")
+        if self._problem.epsilon == 0.0:
+            raise InputError("epsilon", "be above 0 to cancel pulls", 0.0, "what never comes counts as replaced")
+        with self._lock:
+            self._tickets.check(pull)
+            self._use(self._index[pull.arm], self._tickets.arrive(pull, Arrival(None)))
+
+    def _tell_pull(self, pull: Pull, reward: float, source: Hashable | None) -> None:
+        value = checked_reward(self._problem, reward)
+        with self._lock:
+            self._tickets.check(pull)
+            if self._sources is not None or source is not None:
+                self._check_source(source)
+            self._use(self._index[pull.arm], self._tickets.arrive(pull, Arrival(value, source)))
+
+    def _use(self, index: int, arrivals: list[Arrival]) -> None:
+        for arrival in arrivals:
+            if arrival.value is None and self._sources is not None:
+                self._forgo(index)  # a source that said nothing
+                continue
+            value = self._stand_in(index) if arrival.value is None else arrival.value
+            self._tell(index, value, arrival.source)
+
+    def _stand_in(self, index: int) -> float:
+        """Return a value for a reward that never came: any would do, as it may have been replaced by any."""
+        estimate = self._estimates()[index].estimate
+        low, high = self._problem.bounds or (-math.inf, math.inf)
+        if math.isnan(estimate):
+            return 0.5 * (low + high) if self._problem.bounds is not None else 0.0
+        return min(max(estimate, low), high)
+
     def _too_late(self) -> InputError:
         assert self._decision is not None
         return InputError(
             "ask", "come before the decision", self._decision.status, "look at finder.done and finder.result"
         )
 
-    def tell(self, arm: Label, reward: float, source: Hashable | None = None) -> None:
-        """Take in one reward of an arm. A bad one is refused and changes nothing.
+    def tell(self, arm: Label | Pull, reward: float, source: Hashable | None = None) -> None:
+        """Take in one reward, of a pull that was asked for or of an arm. A bad one is refused and changes nothing.
+
+        Told by the label of the arm, rewards are used in the order in which they are told, which must not depend on
+        their values; so tell those of an arm in the order of its pulls. By the pull, they may be told in any order.
 
         `source` is who or what gave it, for contamination="sources" and only there. What a source says of an arm counts
         once: a second reward of the same source on the same arm is not used.
         """
+        if type(arm) is Pull:
+            self._tell_pull(arm, reward, source)
+            return
         index = self._find(arm)
         value = checked_reward(self._problem, reward)
         with self._lock:
-            if self._sources is not None or source is not None:
-                self._tell_source(index, value, source)
-                return
-            if self._log is not None:
-                self._log.append(index, value)
-            self._place[0] = index
-            self._reward[0] = value
-            self._take(self._place, self._reward)
+            self._tell(index, value, source)
+
+    def _tell(self, index: int, value: float, source: Hashable | None) -> None:
+        if self._sources is not None or source is not None:
+            self._tell_source(index, value, source)
+            return
+        if self._log is not None:
+            self._log.append(index, value)
+        self._place[0] = index
+        self._reward[0] = value
+        self._take(self._place, self._reward)
 
     def tell_many(
         self,
@@ -443,6 +520,7 @@ class Identifier:
             arms=rows,
             promise=self._method.promised(self._options),
             proved=self._method.certifies,
+            cancelled=self._tickets.cancelled,
             leader=self._problem.labels[best] if best >= 0 else guess.label if self.pulls > 0 else None,
             limit=LIMITS[int(control["limit"])],
             alarms=alarms(self._problem, self._state, self._rule) if self._method.certifies else (),
@@ -451,7 +529,7 @@ class Identifier:
 
 _BOOLS = bool, np.bool_  # to write it out as a union takes half a microsecond at every call
 _NOT_COPIED = ("_lock", "_place", "_reward")
-_CHANGING = ("_state", "_log", "_sources", "_options")
+_CHANGING = ("_state", "_log", "_sources", "_options", "_tickets")
 
 
 def _foreign(tag: str) -> InputError:
@@ -467,7 +545,8 @@ def _callers_level() -> int:
     """Return the `stacklevel` of a warning, given in the function that calls this, which names the user's line."""
     level = 1
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+    inside = str(Path(__file__).parent)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
         frame = frame.f_back
         level += 1
     return level
@@ -475,62 +554,3 @@ def _callers_level() -> int:
 
 def _estimate(row: ArmRow) -> float:
     return -math.inf if math.isnan(row.estimate) else row.estimate
-
-
-def identify(
-    pull: Callable[[Label], float],
-    arms: int | Iterable[Label],
-    *,
-    delta: float,
-    epsilon: float,
-    sigma: float | None = None,
-    bounds: tuple[float, float] | None = None,
-    method: str = DEFAULT,
-    max_pulls: int | None = None,
-    progress: bool = False,
-    **options: Any,
-) -> Result:
-    """Pull arms until the best one is known and return the verdict; bestarm owns the loop.
-
-    Parameters
-    ----------
-    pull : callable
-        From a label to a reward.
-    max_pulls : int >= 1, optional
-        Stop after so many rewards even if undecided; the verdict then says so (limit "budget").
-    progress : bool
-        Show the number of rewards on stderr, if that is a terminal.
-    arms, delta, epsilon, sigma, bounds, method, **options
-        As for `Identifier`.
-
-    Examples
-    --------
-    >>> identify(lambda arm: arm / 10, 3, delta=0.05, epsilon=0.0, sigma=0.01, method="mean-se").best
-    2
-    """
-    if max_pulls is not None:
-        checked(max_pulls=max_pulls)
-    if not callable(pull):
-        raise InputError("pull", "be a function from a label to a reward", pull, "such as lambda arm: measure(arm)")
-    finder = Identifier(arms, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds, method=method, **options)
-    with _counter(progress) as show:
-        while not finder.done and (max_pulls is None or finder.pulls < max_pulls):
-            arm = finder.ask()
-            finder.tell(arm, pull(arm))
-            show(finder.pulls)
-    return finder.result if finder.done else replace(finder.result, limit="budget")
-
-
-@contextlib.contextmanager
-def _counter(wanted: bool) -> Iterator[Callable[[int], None]]:
-    if not wanted:
-        yield lambda pulls: None
-        return
-    from rich.console import Console  # costs 50 ms that most callers need not pay
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = SpinnerColumn(), TextColumn("{task.completed:,.0f} rewards"), TimeElapsedColumn()
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda pulls: bar.update(task, completed=pulls)

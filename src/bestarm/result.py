@@ -75,6 +75,8 @@ class Result:
         Largest number of replaced rewards (on each arm, or of all, as the contamination is counted) likewise.
     alarms : tuple of str
         What the data say against the assumptions.
+    cancelled : int
+        Pulls that were given up, and counted as replaced rewards.
     """
 
     status: str
@@ -97,9 +99,13 @@ class Result:
     alarms: tuple[str, ...] = ()
     bounds: tuple[float, float] | None = None
     proved: bool = True
+    cancelled: int = 0
 
     def __str__(self) -> str:
         sentence = {"identified": self._identified, "indistinguishable": self._stopped}.get(self.status, self._open)()
+        if self.cancelled:
+            many = "1 pull was" if self.cancelled == 1 else f"{self.cancelled:,} pulls were"
+            sentence += f"; {many} cancelled and counted as replaced"
         if self.alarms:
             sentence += "; no probability is claimed, as the rewards contradict the assumptions"
         return sentence + "." + "".join(f" Alarm: {alarm}." for alarm in self.alarms)

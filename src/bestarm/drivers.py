@@ -1,0 +1,266 @@
+"""bestarm owns the loop: `identify` with a function, one call at a time or several in threads, `identify_async` with
+a coroutine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bestarm.checks import checked, number, one_of
+from bestarm.errors import InputError
+from bestarm.identifier import Identifier
+from bestarm.methods import DEFAULT
+from bestarm.problem import Label
+from bestarm.result import Result
+from bestarm.tickets import Pull
+
+ON_ERROR = ("raise", "cancel", "retry")
+TRIES = 4  # of a pull, the first included
+
+
+@dataclass
+class _Budget:
+    """When to stop from outside, and what to do about a pull that fails."""
+
+    finder: Identifier
+    max_pulls: float
+    deadline: float
+    on_error: str
+    asked: int = 0
+
+    def is_open(self) -> bool:
+        """Whether another pull may be made."""
+        return not self.finder.done and self.asked < self.max_pulls and time.monotonic() < self.deadline
+
+    def ask(self) -> Pull:
+        self.asked += 1
+        return self.finder.ask_pulls()
+
+    def left(self) -> float | None:
+        """Seconds until the deadline; None if there is none."""
+        return None if math.isinf(self.deadline) else max(0.0, self.deadline - time.monotonic())
+
+    def result(self) -> Result:
+        return self.finder.result if self.finder.done else replace(self.finder.result, limit="budget")
+
+    def carry(self, error: BaseException) -> None:
+        """Let an exception carry all that was told so far."""
+        with contextlib.suppress(AttributeError):  # an exception of the user's that takes no attributes
+            error.result = replace(self.finder.result)  # type: ignore[attr-defined]
+
+
+def _budget(
+    arms: int | Iterable[Label], max_pulls: int | None, timeout: float | None, on_error: str, settings: dict[str, Any]
+) -> _Budget:
+    if max_pulls is not None:
+        checked(max_pulls=max_pulls)
+    if timeout is not None and not 0.0 < number(timeout) < math.inf:
+        raise InputError("timeout", "be a number of seconds > 0", timeout, "leave it out to go on until the decision")
+    one_of("on_error", on_error, ON_ERROR)
+    finder = Identifier(arms, **settings)
+    if on_error == "cancel" and settings["epsilon"] == 0.0:
+        raise InputError("epsilon", "be above 0 to cancel pulls", 0.0, "what never comes counts as replaced")
+    deadline = math.inf if timeout is None else time.monotonic() + timeout
+    return _Budget(finder, math.inf if max_pulls is None else max_pulls, deadline, on_error)
+
+
+def identify(
+    pull: Callable[[Label], float],
+    arms: int | Iterable[Label],
+    *,
+    delta: float,
+    epsilon: float,
+    sigma: float | None = None,
+    bounds: tuple[float, float] | None = None,
+    method: str = DEFAULT,
+    workers: int = 1,
+    max_pulls: int | None = None,
+    timeout: float | None = None,
+    on_error: str = "raise",
+    progress: bool = False,
+    **options: Any,
+) -> Result:
+    """Pull arms until the best one is known and return the verdict; bestarm owns the loop.
+
+    Parameters
+    ----------
+    pull : callable
+        From a label to a reward. With several workers it is called in threads.
+    workers : int >= 1
+        Calls at a time. Rewards are used in the order of the pulls, whenever they come back.
+    max_pulls : int >= 1, optional
+        Stop after so many pulls even if undecided; the verdict then says so (limit "budget").
+    timeout : float > 0, optional
+        Stop likewise after so many seconds. With several workers, calls that are under way are not waited for, and
+        their rewards are not used.
+    on_error : {"raise", "cancel", "retry"}
+        What to do if a call fails: pass the exception on, which then has the verdict so far as its attribute `result`;
+        count the reward as replaced, which needs epsilon > 0; or call again, up to four times in all, and then pass it
+        on. To call again assumes that the failure does not depend on the reward.
+    progress : bool
+        Show the number of rewards on stderr, if that is a terminal.
+    arms, delta, epsilon, sigma, bounds, method, **options
+        As for `Identifier`.
+
+    Examples
+    --------
+    >>> identify(lambda arm: arm / 10, 3, delta=0.05, epsilon=0.0, sigma=0.01, method="mean-se").best
+    2
+    """
+    if not callable(pull):
+        raise InputError("pull", "be a function from a label to a reward", pull, "such as lambda arm: measure(arm)")
+    (hands,) = checked(workers=workers)
+    settings = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method, **options}
+    budget = _budget(arms, max_pulls, timeout, on_error, settings)
+    with _counter(progress) as show:
+        if hands == 1:
+            _one_by_one(pull, budget, show)
+        else:
+            _in_threads(pull, budget, int(hands), show)
+    return budget.result()
+
+
+def _attempt(pull: Callable[[Label], float], arm: Label, tries: int) -> float:
+    while True:
+        tries -= 1
+        try:
+            return pull(arm)
+        except Exception:
+            if tries == 0:
+                raise
+
+
+def _one_by_one(pull: Callable[[Label], float], budget: _Budget, show: Callable[[int], None]) -> None:
+    while budget.is_open():
+        asked = budget.ask()
+        try:
+            budget.finder.tell(asked, _attempt(pull, asked.arm, TRIES if budget.on_error == "retry" else 1))
+        except Exception as error:
+            if budget.on_error != "cancel" or isinstance(error, InputError):
+                budget.carry(error)
+                raise
+            budget.finder.cancel(asked)
+        except BaseException as error:
+            budget.carry(error)
+            raise
+        show(budget.finder.pulls)
+
+
+def _in_threads(pull: Callable[[Label], float], budget: _Budget, workers: int, show: Callable[[int], None]) -> None:
+    tries = TRIES if budget.on_error == "retry" else 1
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="bestarm")
+    under_way: dict[Future[float], Pull] = {}
+    try:
+        while True:
+            while budget.is_open() and len(under_way) < workers:
+                asked = budget.ask()
+                under_way[pool.submit(_attempt, pull, asked.arm, tries)] = asked
+            if not under_way or budget.finder.done:
+                return
+            done, _ = wait(under_way, timeout=budget.left(), return_when=FIRST_COMPLETED)
+            if not done:  # out of time
+                return
+            for future in done:
+                _take(budget, under_way.pop(future), future.exception(), future)
+            show(budget.finder.pulls)
+    except BaseException as error:
+        budget.carry(error)
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _take(budget: _Budget, asked: Pull, error: BaseException | None, future: Any) -> None:
+    """Tell what came of a call that has ended."""
+    if error is None:
+        budget.finder.tell(asked, future.result())
+    elif budget.on_error == "cancel":
+        budget.finder.cancel(asked)
+    else:
+        raise error
+
+
+async def identify_async(
+    pull: Callable[[Label], Awaitable[float]],
+    arms: int | Iterable[Label],
+    *,
+    delta: float,
+    epsilon: float,
+    sigma: float | None = None,
+    bounds: tuple[float, float] | None = None,
+    method: str = DEFAULT,
+    workers: int = 8,
+    max_pulls: int | None = None,
+    timeout: float | None = None,
+    on_error: str = "raise",
+    **options: Any,
+) -> Result:
+    """Do the same with a coroutine function: up to `workers` calls are awaited at a time; parameters as for `identify`.
+
+    Calls that are under way when it ends are cancelled, and their rewards not used.
+
+    Examples
+    --------
+    >>> async def judge(arm):
+    ...     return arm / 10
+    >>> asyncio.run(identify_async(judge, 3, delta=0.05, epsilon=0.0, sigma=0.01, method="mean-se")).best
+    2
+    """
+    if not callable(pull):
+        raise InputError("pull", "be a coroutine function from a label to a reward", pull, "async def pull(arm): ...")
+    (hands,) = checked(workers=workers)
+    settings = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method, **options}
+    budget = _budget(arms, max_pulls, timeout, on_error, settings)
+    tries = TRIES if on_error == "retry" else 1
+    under_way: dict[asyncio.Task[float], Pull] = {}
+    try:
+        while True:
+            while budget.is_open() and len(under_way) < hands:
+                asked = budget.ask()
+                under_way[asyncio.create_task(_attempt_async(pull, asked.arm, tries))] = asked
+            if not under_way or budget.finder.done:
+                break
+            done, _ = await asyncio.wait(under_way, timeout=budget.left(), return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                break
+            for task in done:
+                _take(budget, under_way.pop(task), task.exception(), task)
+    except BaseException as error:
+        budget.carry(error)
+        raise
+    finally:
+        for task in under_way:
+            task.cancel()
+    return budget.result()
+
+
+async def _attempt_async(pull: Callable[[Label], Awaitable[float]], arm: Label, tries: int) -> float:
+    while True:
+        tries -= 1
+        try:
+            return await pull(arm)
+        except Exception:
+            if tries == 0:
+                raise
+
+
+@contextlib.contextmanager
+def _counter(wanted: bool) -> Iterator[Callable[[int], None]]:
+    if not wanted:
+        yield lambda pulls: None
+        return
+    from rich.console import Console  # costs 50 ms that most callers need not pay
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.completed:,.0f} rewards"), TimeElapsedColumn()
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda pulls: bar.update(task, completed=pulls)

@@ -1,0 +1,95 @@
+"""Pulls with a number each: rewards come back in any order, and are used in the order of the pulls.
+
+What comes back early or late may depend on the reward (clicks report at once, their absence after a while). An arm's
+rewards in the order of their arrival are then no fair sample of it at any time; in the order of the pulls they are.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from bestarm.errors import InputError
+from bestarm.problem import Label
+
+# An arm is silent if it owes more than this many rewards, and more than twice what it has ever answered.
+PATIENCE = 64
+
+
+@dataclass(frozen=True)
+class Pull:
+    """One pull that was asked for.
+
+    Attributes
+    ----------
+    arm : label
+        What to pull.
+    number : int
+        Its place among all pulls of the identifier, from 0.
+    """
+
+    arm: Label
+    number: int
+    _of: int = field(default=0, repr=False)
+
+
+class Arrival(NamedTuple):
+    """What came back of a pull: a reward, with its source if it has one; None if it was cancelled."""
+
+    value: float | None
+    source: object = None
+
+
+class Tickets:
+    """The pulls of one identifier that are outstanding, and what came back of them before its turn."""
+
+    def __init__(self, arms: int) -> None:
+        self.cancelled = 0
+        self.answered = [0] * arms
+        self._owed = [0] * arms
+        self._owner = secrets.randbits(63)  # a pull of another identifier must not be taken for one of this
+        self._next = 0
+        self._arms: dict[int, int] = {}  # of the pulls outstanding, by number
+        self._queues: list[deque[int]] = [deque() for _ in range(arms)]  # in order, those that wait for others too
+        self._arrived: dict[int, Arrival] = {}
+
+    def issue(self, index: int, label: Label) -> Pull:
+        """Return the next pull, of an arm."""
+        number = self._next
+        self._next += 1
+        self._arms[number] = index
+        self._queues[index].append(number)
+        self._owed[index] += 1
+        return Pull(label, number, self._owner)
+
+    def check(self, pull: Pull) -> None:
+        """Refuse a pull that is not outstanding."""
+        if pull._of != self._owner or not 0 <= pull.number < self._next:
+            raise InputError("pull", "be of this identifier", pull, "tell it to the one that asked for it")
+        if pull.number not in self._arms:
+            raise InputError("pull", "be told or cancelled once", pull, "nothing was recorded")
+
+    def arrive(self, pull: Pull, arrival: Arrival) -> list[Arrival]:
+        """Take what came back of a pull, and return what can be used now of its arm, in the order of the pulls."""
+        index = self._arms.pop(pull.number)
+        self.answered[index] += 1
+        self._owed[index] -= 1
+        self.cancelled += arrival.value is None
+        self._arrived[pull.number] = arrival
+        queue = self._queues[index]
+        ready = []
+        while queue and queue[0] in self._arrived:
+            ready.append(self._arrived.pop(queue.popleft()))
+        return ready
+
+    @property
+    def waiting(self) -> int:
+        """Rewards that have come in and wait for an earlier pull of their arm."""
+        return len(self._arrived)
+
+    def is_silent(self, index: int) -> bool:
+        """Whether an arm owes many rewards and hardly answers, while others do."""
+        answered = self.answered[index]
+        return self._owed[index] > PATIENCE + 2 * answered and max(self.answered) > answered + PATIENCE

@@ -1,0 +1,160 @@
+"""Drivers with several calls at a time: threads, coroutines, budgets, and calls that fail."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import bestarm as ba
+from bestarm import InputError
+
+MEANS = {"A": 2.5, "B": 1.5, "C": 1.0}
+ASKED: dict[str, Any] = {"delta": 0.05, "epsilon": 0.05, "sigma": 1.0}
+
+
+class Judge:
+    """Rewards of a seed, with latencies; counts how many calls are under way."""
+
+    def __init__(self, seed: int = 1, latency: float = 1e-3, fails: Callable[[int], bool] = lambda call: False) -> None:
+        self.rng = random.Random(seed)
+        self.latency, self.fails = latency, fails
+        self.lock = threading.Lock()
+        self.calls = self.now = self.most = 0
+
+    def __call__(self, arm: Any) -> float:
+        with self.lock:
+            self.calls += 1
+            call = self.calls
+            self.now += 1
+            self.most = max(self.most, self.now)
+            wait, reward = self.rng.random() * self.latency, self.rng.gauss(MEANS[arm], 1.0)
+        time.sleep(wait)
+        with self.lock:
+            self.now -= 1
+        if self.fails(call):
+            raise ConnectionError(f"call {call}")
+        return reward
+
+    async def later(self, arm: Any) -> float:
+        self.calls += 1
+        call = self.calls
+        self.now += 1
+        self.most = max(self.most, self.now)
+        wait, reward = self.rng.random() * self.latency, self.rng.gauss(MEANS[arm], 1.0)
+        await asyncio.sleep(wait)
+        self.now -= 1
+        if self.fails(call):
+            raise ConnectionError(f"call {call}")
+        return reward
+
+
+def run(judge: Judge, kind: str, **changes: Any) -> ba.Result:
+    settings = {**ASKED, "workers": 8, **changes}
+    if kind == "threads":
+        return ba.identify(judge, list(MEANS), **settings)
+    return asyncio.run(ba.identify_async(judge.later, list(MEANS), **settings))
+
+
+both = pytest.mark.parametrize("kind", ["threads", "coroutines"])
+
+
+@both
+def test_eight_calls_at_a_time_find_the_best(kind: str) -> None:
+    judge = Judge()
+    result = run(judge, kind)
+    assert (result.status, result.best) == ("identified", "A")
+    assert judge.most == 8
+    assert result.pulls <= judge.calls <= result.pulls + 8 + sum(row.pulls for row in result.arms)
+
+
+@both
+def test_a_budget_of_pulls_is_kept(kind: str) -> None:
+    judge = Judge()
+    result = run(judge, kind, max_pulls=20)
+    assert judge.calls == 20
+    assert (result.status, result.limit, result.pulls) == ("undecided", "budget", 20)
+
+
+@both
+def test_a_budget_of_time_is_kept_though_a_call_hangs(kind: str) -> None:
+    judge = Judge(latency=1.0)
+    begin = time.monotonic()
+    result = run(judge, kind, timeout=0.2)
+    assert time.monotonic() - begin < 1.0
+    assert (result.status, result.limit) == ("undecided", "budget")
+
+
+@both
+def test_an_exception_carries_the_verdict_so_far(kind: str) -> None:
+    judge = Judge(fails=lambda call: call == 30)
+    with pytest.raises(ConnectionError, match="call 30") as caught:
+        run(judge, kind, delta=1e-9)
+    found: ba.Result = caught.value.result  # type: ignore[attr-defined]
+    assert found.status == "undecided"
+    assert 0 < found.pulls < 40
+
+
+@both
+def test_a_call_that_fails_is_made_again(kind: str) -> None:
+    judge = Judge(fails=lambda call: call in (3, 17, 40))
+    result = run(judge, kind, on_error="retry")
+    assert (result.best, result.cancelled) == ("A", 0)
+    with pytest.raises(ConnectionError):
+        run(Judge(fails=lambda call: True), kind, on_error="retry")
+
+
+@both
+def test_a_call_that_fails_counts_as_replaced(kind: str) -> None:
+    judge = Judge(fails=lambda call: call % 40 == 0)
+    result = run(judge, kind, on_error="cancel")
+    assert result.best == "A"
+    assert result.cancelled >= 1
+    with pytest.raises(InputError, match="epsilon must be above 0 to cancel pulls"):
+        run(judge, kind, epsilon=0.0, on_error="cancel")
+
+
+@pytest.mark.parametrize("on_error", ["raise", "retry", "cancel"])
+def test_one_call_at_a_time_treats_failures_alike(on_error: str) -> None:
+    judge = Judge(latency=0.0, fails=lambda call: call == 10)
+    if on_error == "raise":
+        with pytest.raises(ConnectionError) as caught:
+            run(judge, "threads", workers=1, on_error=on_error)
+        assert caught.value.result.pulls == 9  # type: ignore[attr-defined]
+    else:
+        result = run(judge, "threads", workers=1, on_error=on_error)
+        assert (result.best, result.cancelled) == ("A", int(on_error == "cancel"))
+
+
+@both
+def test_a_bad_reward_is_no_failure_of_the_call(kind: str) -> None:
+    judge: Any = Judge()
+    judge.rng = type("Broken", (random.Random,), {"gauss": lambda self, mu, sigma: float("nan")})()
+    with pytest.raises(InputError, match="reward must be a finite number"):
+        run(judge, kind, on_error="cancel")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"workers": 0}, "workers must be a whole number >= 1"),
+        ({"timeout": 0}, "timeout must be a number of seconds > 0"),
+        ({"timeout": "a"}, "timeout must be a number of seconds > 0"),
+        ({"on_error": "ignore"}, "on_error must be one of raise, cancel, retry"),
+        ({"max_pulls": 0}, "max_pulls must be a whole number >= 1"),
+    ],
+)
+@both
+def test_bad_settings_are_refused(kind: str, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        run(Judge(), kind, **changes)
+
+
+def test_what_is_no_function_is_refused() -> None:
+    with pytest.raises(InputError, match="pull must be a coroutine function"):
+        asyncio.run(ba.identify_async(1, 3, **ASKED))  # type: ignore[arg-type]
