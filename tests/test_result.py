@@ -205,6 +205,7 @@ def test_json_is_complete_and_strict() -> None:
         "alarms": ["one"],
         "bounds": None,
         "proved": True,
+        "cancelled": 0,
     }
 
 
