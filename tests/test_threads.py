@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import pickle
@@ -38,6 +39,27 @@ def finder_of(method: str) -> ba.Identifier:
 
 def reward(arm: str) -> float:
     return random.gauss(0.0, 1.0)
+
+
+@contextlib.contextmanager
+def under_load(finder: ba.Identifier) -> Iterator[None]:
+    """Four threads ask and tell while the block runs."""
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.is_set():
+            arm = str(finder.ask())
+            finder.tell(arm, reward(arm))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
 
 
 class Recorder:
@@ -127,17 +149,7 @@ def test_callbacks_of_futures_tell(hurried: None) -> None:
 
 def test_reading_while_others_tell(hurried: None) -> None:
     finder = finder_of("certified")
-    over = threading.Event()
-
-    def work() -> None:
-        while not over.is_set():
-            arm = str(finder.ask())
-            finder.tell(arm, reward(arm))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    try:
+    with under_load(finder):
         for _ in range(30):
             assert sum(row.pulls for row in finder.estimates) <= finder.pulls
             result = finder.result
@@ -153,27 +165,13 @@ def test_reading_while_others_tell(hurried: None) -> None:
                 before = twin.pulls
                 twin.tell("A", 0.5)  # its lock is its own
                 assert twin.pulls == before + 1
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_forked_under_load_has_a_whole_identifier(hurried: None) -> None:
     finder = finder_of("certified")
-    over = threading.Event()
-
-    def work() -> None:
-        while not over.is_set():
-            arm = str(finder.ask())
-            finder.tell(arm, reward(arm))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    try:
+    with under_load(finder):
         for _ in range(20):
             child = os.fork()
             if child == 0:  # pragma: no cover - in the child
@@ -188,10 +186,6 @@ def test_a_child_forked_under_load_has_a_whole_identifier(hurried: None) -> None
                 assert time.monotonic() < limit, "the child hangs"
                 time.sleep(0.001)
             assert os.waitstatus_to_exitcode(status) == 0
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
 
 
 @pytest.mark.parametrize("change", ["version", "layout", "no tag"])

@@ -168,6 +168,9 @@ def test_sources_come_with_pulls() -> None:
             break
     assert finder.result.best == "A"
     undecided = question(contamination="sources")
+    undecided.cancel(undecided.ask_pulls())
+    assert (undecided.pulls, undecided.pending) == (0, 0)
+    assert str(undecided.result).endswith("; 1 pull was cancelled and left out.")
     pull = undecided.ask_pulls()
     with pytest.raises(InputError, match="source must be given"):
         undecided.tell(pull, 0.5)

@@ -18,6 +18,7 @@ from bestarm.checks import checked, number, one_of
 from bestarm.contaminations import CONTAMINATIONS
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
+from bestarm.pictures import LOOKS
 from bestarm.simulation import Trials, progress_bar, simulate
 
 # Means of Gaussian arms with sigma = 1. At epsilon = 0.1 a worst-case adversary can hide gaps up to 0.28 sigma, so
@@ -204,12 +205,12 @@ def _arms(given: Sequence[Any]) -> list[Arm]:
 
 # ----------------------------------------------------------------------------------------------------------- picture
 
-# share of the trials: how it is called, its colour and its hatch (dark, striped, dotted and light, also in grey)
+# share of the trials: how it is called, its colour and its hatch
 OUTCOMES: dict[str, tuple[str, str, str]] = {
-    "error_rate": ("wrong", "#D55E00", ""),
-    "no_winner": ("no winner", "white", "----"),
-    "undecided": ("at the cap", "white", "...."),
-    "right": ("right", "#A9D3EE", ""),
+    "error_rate": ("wrong", *LOOKS["wrong"]),
+    "no_winner": ("no winner", *LOOKS["no winner"]),
+    "undecided": ("at the cap", *LOOKS["at the cap"]),
+    "right": ("right", *LOOKS["right"]),
 }
 LEGEND = {
     "error_rate": "wrong: named a wrong arm",

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bestarm.bandits import Adversary, Bandit, Gaussian, adversaries, paper_adversary
+from bestarm.pictures import LOOKS
 from bestarm.simulation import Trials, progress_bar, simulate
 
 MEANS = (2.5, 2.3, 2.0, 0.6)  # of MTCD21, experiment 1
@@ -83,13 +84,12 @@ def _figures(outcome: Trials) -> dict[str, Any]:
     }
 
 
-# As in the picture of the attack bench: how an outcome is called, its colour and hatch, and the marker of a method in
-# most of whose trials it happened. Told apart also without colours.
+# How an outcome is called, its colour and hatch, and the marker of a method in most of whose trials it happened.
 OUTCOMES: dict[str, tuple[str, str, str, str]] = {
-    "wrong": ("named a wrong arm", "#D55E00", "", "X"),
-    "no winner": ("stopped and named none", "white", "----", "D"),
-    "undecided": ("reached the cap on pulls", "white", "....", "s"),
-    "right": ("named the best arm", "#A9D3EE", "", "o"),
+    "wrong": ("named a wrong arm", *LOOKS["wrong"], "X"),
+    "no winner": ("stopped and named none", *LOOKS["no winner"], "D"),
+    "undecided": ("reached the cap on pulls", *LOOKS["at the cap"], "s"),
+    "right": ("named the best arm", *LOOKS["right"], "o"),
 }
 
 

@@ -53,7 +53,7 @@ class _Budget:
     def carry(self, error: BaseException) -> None:
         """Let an exception carry all that was told so far."""
         with contextlib.suppress(AttributeError):  # an exception of the user's that takes no attributes
-            error.result = replace(self.finder.result)  # type: ignore[attr-defined]
+            error.result = self.finder.result  # type: ignore[attr-defined]
 
 
 def _budget(

@@ -242,7 +242,9 @@ class Identifier:
         """Give up a pull whose reward will never come: it counts as a reward that was replaced.
 
         So it is part of what epsilon allows for, under the same assumption on what is replaced; `result.cancelled`
-        says how many there were. With epsilon = 0 nothing may be replaced, and no pull be cancelled.
+        says how many there were. With epsilon = 0 nothing may be replaced, and no pull be cancelled. With
+        contamination="sources" it is left out instead, as nobody has spoken: who is silent must not depend on what they
+        would have said.
         """
         if not isinstance(pull, Pull):
             raise InputError("pull", "be what ask_pulls gave", pull, "finder.cancel(pull)")
@@ -263,7 +265,7 @@ class Identifier:
     def _use(self, index: int, arrivals: list[Arrival]) -> None:
         for arrival in arrivals:
             if arrival.value is None and self._sources is not None:
-                self._forgo(index)  # a source that said nothing
+                self._forgo(index)  # nobody has spoken
                 continue
             value = self._stand_in(index) if arrival.value is None else arrival.value
             self._tell(index, value, arrival.source)

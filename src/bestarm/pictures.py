@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 WINNER, CANDIDATE, OUT = "#1b7837", "#2166ac", "#999999"
 FADED = 0.45  # of an arm that is ruled out
-# What trials came to: colour and stripes, so that they differ in grey as well.
-OUTCOMES = {
-    "right": ("#a9d2ee", ""),
-    "wrong": ("#d55e00", ""),
-    "no winner": ("#ffffff", "----"),
-    "at the cap": ("#ffffff", "...."),
+# What trials came to: colour and hatch in every picture (light, dark, striped and dotted, also in grey).
+LOOKS = {
+    "right": ("#A9D3EE", ""),
+    "wrong": ("#D55E00", ""),
+    "no winner": ("white", "----"),
+    "at the cap": ("white", "...."),
 }
 
 
@@ -107,7 +107,7 @@ def draw_trials(trials: Any, axes: Axes | None = None) -> Figure:
     bottom = np.zeros(bins.size - 1)
     for name, pulls in shown.items():
         counts, _ = np.histogram(pulls, bins)
-        colour, stripes = OUTCOMES[name]
+        colour, stripes = LOOKS[name]
         label = f"{name}: {pulls.size:,} of {len(trials):,}"
         panel.bar(
             bins[:-1], counts, np.diff(bins), bottom, align="edge", color=colour, hatch=stripes, edgecolor="0.4",

@@ -76,7 +76,7 @@ class Result:
     alarms : tuple of str
         What the data say against the assumptions.
     cancelled : int
-        Pulls that were given up, and counted as replaced rewards.
+        Pulls that were given up: counted as replaced rewards, or, with sources, left out.
     """
 
     status: str
@@ -105,7 +105,8 @@ class Result:
         sentence = {"identified": self._identified, "indistinguishable": self._stopped}.get(self.status, self._open)()
         if self.cancelled:
             many = "1 pull was" if self.cancelled == 1 else f"{self.cancelled:,} pulls were"
-            sentence += f"; {many} cancelled and counted as replaced"
+            how = "left out" if self.options.get("contamination") == "sources" else "counted as replaced"
+            sentence += f"; {many} cancelled and {how}"
         if self.alarms:
             sentence += "; no probability is claimed, as the rewards contradict the assumptions"
         return sentence + "." + "".join(f" Alarm: {alarm}." for alarm in self.alarms)
