@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import io
 import random
+import re
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import bestarm as ba
-from bestarm import InputError
+from bestarm import InputError, watching
 
 MEANS = {"A": 2.5, "B": 1.5, "C": 1.0}
 ASKED: dict[str, Any] = {"delta": 0.05, "epsilon": 0.05, "sigma": 1.0}
@@ -158,3 +162,71 @@ def test_bad_settings_are_refused(kind: str, changes: dict[str, Any], message: s
 def test_what_is_no_function_is_refused() -> None:
     with pytest.raises(InputError, match="pull must be a coroutine function"):
         asyncio.run(ba.identify_async(1, 3, **ASKED))  # type: ignore[arg-type]
+
+
+# ----------------------------------------------------------------------------------------------------------- progress
+
+
+class Patient(Judge):
+    """Holds back its reward of call 100 until something is shown, for half a minute at most."""
+
+    def __init__(self, shown: Callable[[], str]) -> None:
+        super().__init__(latency=0.0)
+        self.shown = shown
+        self.seen = ""
+
+    def _has_seen(self) -> bool:
+        self.seen = self.seen or (self.shown() if "more rewards" in self.shown() else "")
+        return bool(self.seen)
+
+    def __call__(self, arm: Any) -> float:
+        deadline = time.monotonic() + 30.0
+        while self.calls == 100 and not self._has_seen() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return super().__call__(arm)
+
+    async def later(self, arm: Any) -> float:
+        deadline = time.monotonic() + 30.0
+        while self.calls == 100 and not self._has_seen() and time.monotonic() < deadline:
+            await asyncio.sleep(0.01)
+        return await super().later(arm)
+
+
+WORDS = r"'[ABC]' leads, p = [\d.e-]+; about [\d,]+ more rewards \([\d,]+ to [^)]+\)"
+LONG: dict[str, Any] = {"delta": 1e-6, "workers": 1}
+
+
+@both
+def test_a_terminal_shows_rewards_leader_evidence_and_how_many_more(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(watching, "_console", lambda: Console(file=stream, force_terminal=True, width=150))
+    monkeypatch.setattr(watching, "SECONDS_A_LOOK", 0.01)
+    judge = Patient(stream.getvalue)
+    shown = run(judge, kind, **LONG, progress=True)
+    assert re.search(WORDS, judge.seen)
+    assert re.search(r"\d+ rewards", judge.seen)
+    assert dataclasses.asdict(shown) == dataclasses.asdict(run(Judge(latency=0.0), kind, **LONG))
+
+
+def test_elsewhere_there_is_a_line_at_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(watching, "_console", lambda: Console(file=stream))
+    monkeypatch.setattr(watching, "SECONDS_A_LINE", 0.01)
+    judge = Patient(stream.getvalue)
+    run(judge, "threads", **LONG, progress=True)
+    assert re.search(rf"^identify: 100 rewards in \d+ s; {WORDS}$", stream.getvalue(), re.M)
+
+
+@both
+@pytest.mark.parametrize("progress", [False, True])
+def test_nothing_is_written_unasked_nor_of_a_short_run(
+    kind: str, progress: bool, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not progress:
+        monkeypatch.setattr(watching, "SECONDS_A_LINE", 0.0)
+    run(Judge(), kind, progress=progress)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_look_that_takes_long_puts_off_the_next() -> None:
+    assert [watching.wait_after(seconds, 3.0) for seconds in (0.0, 0.01, 2.0)] == [3.0, 3.0, 38.0]

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +20,7 @@ from bestarm.methods import DEFAULT
 from bestarm.problem import Label
 from bestarm.result import Result
 from bestarm.tickets import Pull
+from bestarm.watching import watched
 
 ON_ERROR = ("raise", "cancel", "retry")
 TRIES = 4  # of a pull, the first included
@@ -105,7 +106,9 @@ def identify(
         count the reward as replaced, which needs epsilon > 0; or call again, up to four times in all, and then pass it
         on. To call again assumes that the failure does not depend on the reward.
     progress : bool
-        Show the number of rewards on stderr, if that is a terminal.
+        Show on stderr how many rewards there are, who leads, the evidence (a p-value; certified method only) and about
+        how many more it takes (`Identifier.forecast`): kept up to date on a terminal, elsewhere a line every ten
+        seconds. A thread looks at a copy, for at most a twentieth of the time, and changes nothing.
     arms, delta, epsilon, sigma, bounds, method, **options
         As for `Identifier`.
 
@@ -119,11 +122,11 @@ def identify(
     (hands,) = checked(workers=workers)
     settings = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method, **options}
     budget = _budget(arms, max_pulls, timeout, on_error, settings)
-    with _counter(progress) as show:
+    with watched(budget.finder, progress):
         if hands == 1:
-            _one_by_one(pull, budget, show)
+            _one_by_one(pull, budget)
         else:
-            _in_threads(pull, budget, int(hands), show)
+            _in_threads(pull, budget, int(hands))
     return budget.result()
 
 
@@ -137,7 +140,7 @@ def _attempt(pull: Callable[[Label], float], arm: Label, tries: int) -> float:
                 raise
 
 
-def _one_by_one(pull: Callable[[Label], float], budget: _Budget, show: Callable[[int], None]) -> None:
+def _one_by_one(pull: Callable[[Label], float], budget: _Budget) -> None:
     while budget.is_open():
         asked = budget.ask()
         try:
@@ -150,10 +153,9 @@ def _one_by_one(pull: Callable[[Label], float], budget: _Budget, show: Callable[
         except BaseException as error:
             budget.carry(error)
             raise
-        show(budget.finder.pulls)
 
 
-def _in_threads(pull: Callable[[Label], float], budget: _Budget, workers: int, show: Callable[[int], None]) -> None:
+def _in_threads(pull: Callable[[Label], float], budget: _Budget, workers: int) -> None:
     tries = TRIES if budget.on_error == "retry" else 1
     pool = ThreadPoolExecutor(workers, thread_name_prefix="bestarm")
     under_way: dict[Future[float], Pull] = {}
@@ -169,7 +171,6 @@ def _in_threads(pull: Callable[[Label], float], budget: _Budget, workers: int, s
                 return
             for future in done:
                 _take(budget, under_way.pop(future), future.exception(), future)
-            show(budget.finder.pulls)
     except BaseException as error:
         budget.carry(error)
         raise
@@ -200,6 +201,7 @@ async def identify_async(
     max_pulls: int | None = None,
     timeout: float | None = None,
     on_error: str = "raise",
+    progress: bool = False,
     **options: Any,
 ) -> Result:
     """Do the same with a coroutine function: up to `workers` calls are awaited at a time; parameters as for `identify`.
@@ -218,18 +220,24 @@ async def identify_async(
     (hands,) = checked(workers=workers)
     settings = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method, **options}
     budget = _budget(arms, max_pulls, timeout, on_error, settings)
-    tries = TRIES if on_error == "retry" else 1
+    with watched(budget.finder, progress):
+        await _in_tasks(pull, budget, int(hands))
+    return budget.result()
+
+
+async def _in_tasks(pull: Callable[[Label], Awaitable[float]], budget: _Budget, workers: int) -> None:
+    tries = TRIES if budget.on_error == "retry" else 1
     under_way: dict[asyncio.Task[float], Pull] = {}
     try:
         while True:
-            while budget.is_open() and len(under_way) < hands:
+            while budget.is_open() and len(under_way) < workers:
                 asked = budget.ask()
                 under_way[asyncio.create_task(_attempt_async(pull, asked.arm, tries))] = asked
             if not under_way or budget.finder.done:
-                break
+                return
             done, _ = await asyncio.wait(under_way, timeout=budget.left(), return_when=asyncio.FIRST_COMPLETED)
-            if not done:
-                break
+            if not done:  # out of time
+                return
             for task in done:
                 _take(budget, under_way.pop(task), task.exception(), task)
     except BaseException as error:
@@ -238,7 +246,6 @@ async def identify_async(
     finally:
         for task in under_way:
             task.cancel()
-    return budget.result()
 
 
 async def _attempt_async(pull: Callable[[Label], Awaitable[float]], arm: Label, tries: int) -> float:
@@ -249,18 +256,3 @@ async def _attempt_async(pull: Callable[[Label], Awaitable[float]], arm: Label, 
         except Exception:
             if tries == 0:
                 raise
-
-
-@contextlib.contextmanager
-def _counter(wanted: bool) -> Iterator[Callable[[int], None]]:
-    if not wanted:
-        yield lambda pulls: None
-        return
-    from rich.console import Console  # costs 50 ms that most callers need not pay
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = SpinnerColumn(), TextColumn("{task.completed:,.0f} rewards"), TimeElapsedColumn()
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda pulls: bar.update(task, completed=pulls)

@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.checks import number
+from bestarm.checks import Seed, checked_seed, number
 from bestarm.errors import InputError
+from bestarm.forecast import DECIDED, Forecast, foretell
 from bestarm.kernels import methods as kernels
 from bestarm.kernels.readouts import withdraw
 from bestarm.kernels.state import make_room, new_state
 from bestarm.locks import give_lock
 from bestarm.methods import DEFAULT, Method, forced_pulls, get_method, too_long
+from bestarm.pictures import draw_progress
 from bestarm.problem import Label, checked_reward, checked_rewards, pose
 from bestarm.result import LIMITS, STATUSES, ArmRow, Result
 from bestarm.robustness import (
@@ -32,6 +34,7 @@ from bestarm.robustness import (
     Sensitivity,
     Standing,
     alarms,
+    history,
     overturn,
     sensitivity,
     standing,
@@ -442,6 +445,33 @@ class Identifier:
             log = copy.deepcopy(self._log)
         return sensitivity(self._problem, self._options, log, epsilons)
 
+    def forecast(self, seed: Seed = 0) -> Forecast:
+        """Return how many more rewards it takes to decide, if things go on like this; nothing is changed by it.
+
+        A replay weighs the rewards of each arm at random (the Bayesian bootstrap), draws further rewards from them and
+        goes on from here until the method stops, or up to a horizon; up to 60 replays, the same ones for the same seed,
+        give a median and a range. The paper's methods keep no list of rewards: theirs are drawn from normal laws around
+        the estimates, as wide as sigma. Rewards asked for and not yet told count as further ones.
+
+        Examples
+        --------
+        >>> finder = Identifier(["A", "B"], delta=0.05, epsilon=0.0, bounds=(0, 1))
+        >>> finder.tell_many(["A", "B"] * 20, [1, 0, 1, 1, 0, 0, 1, 0, 0, 1] * 4)
+        >>> finder.forecast().outlook
+        'winner'
+        """
+        if self._sources is not None:
+            fix = "no forecast is made: who will speak next, and of which arm, is not known"
+            raise InputError("contamination", "not be sources", "sources", fix)
+        checked_seed(seed)
+        with self._lock:
+            if self._decision is not None:
+                return DECIDED
+            state = copy.deepcopy(self._state)
+            log = None if self._log is None else copy.deepcopy(self._log)
+        tapes = None if log is None else log.tapes(self._problem.size)
+        return foretell(self._problem, self._rule.copy(), state, tapes, seed)
+
     @property
     def estimates(self) -> tuple[ArmRow, ...]:
         """What is known of each arm now: label, pulls, estimate, lower, upper, active."""
@@ -461,8 +491,17 @@ class Identifier:
         )
 
     def plot(self, axes: Axes | None = None) -> Figure:
-        """Return a figure of how things stand: `result.plot`."""
-        return self.result.plot(axes)
+        """Return a figure of how things stand: `result.plot`, and below it the evidence over time (certified method).
+
+        On axes that are given, the intervals alone are drawn; of sources there is no evidence over time.
+        """
+        with self._lock:
+            result = self._result()
+            log = None if self._log is None or self._sources is not None else self._log.first(result.pulls)
+        past = []
+        if axes is None and log is not None and result.leader is not None:
+            past = history(self._problem, self._options, log, self._index[result.leader])
+        return draw_progress(result, past, axes)
 
     def _find(self, arm: Label) -> int:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40
 WINNER, CANDIDATE, OUT = "#1b7837", "#2166ac", "#999999"
+LEAST_SHOWN = 1e-12  # of p-values
 FADED = 0.45  # of an arm that is ruled out
 # What trials came to: colour and hatch in every picture (light, dark, striped and dotted, also in grey).
 LOOKS = {
@@ -26,6 +28,11 @@ def draw_result(result: Any, axes: Axes | None = None) -> Figure:
 
     The winner is green, arms ruled out are grey and faded. On axes that are given, the intervals alone are drawn.
     """
+    return draw_progress(result, (), axes)
+
+
+def draw_progress(result: Any, history: Sequence[tuple[int, float]], axes: Axes | None = None) -> Figure:
+    """Draw the same, and below it how the evidence has come: p-values of the winner or leader after so many rewards."""
     from matplotlib.figure import Figure
 
     rows = sorted(result.arms, key=lambda row: math.inf if math.isnan(row.estimate) else -row.estimate)[:MOST_ROWS]
@@ -35,11 +42,16 @@ def draw_result(result: Any, axes: Axes | None = None) -> Figure:
         assert found is not None
         return found
     leads = [row for row in rows if math.isfinite(result.leads.get(row.label, math.nan))]
-    figure = Figure(figsize=(11.0 if leads else 7.0, 1.2 + 0.32 * len(rows)), layout="constrained")
-    panels = figure.subplots(1, 2 if leads else 1, sharey=True, squeeze=False)[0]
-    _draw_intervals(result, rows, panels[0])
+    heights = [1.2 + 0.32 * len(rows), *([2.8] if len(history) > 1 else [])]
+    figure = Figure(figsize=(11.0 if leads else 7.0, sum(heights)), layout="constrained")
+    grid = figure.add_gridspec(len(heights), 2 if leads else 1, height_ratios=heights)
+    panel = figure.add_subplot(grid[0, 0])
+    _draw_intervals(result, rows, panel)
     if leads:
-        _draw_leads(result, rows, panels[1])
+        _draw_leads(result, rows, figure.add_subplot(grid[0, 1], sharey=panel))
+        figure.axes[1].tick_params(labelleft=False)
+    if len(history) > 1:
+        _draw_history(result, history, figure.add_subplot(grid[1, :]))
     return figure
 
 
@@ -83,6 +95,31 @@ def _draw_leads(result: Any, rows: list[Any], axes: Axes) -> None:
     axes.set_xlim(None, right)
     leader = result.best if result.best is not None else result.leader
     axes.set_xlabel(f"lead of {leader} over the arm, if {leader} is the best: at least, all together", fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes) -> None:
+    """Draw p-values over numbers of rewards, and where there is enough evidence against every other arm."""
+    numbers, values = [number for number, _ in history], [max(value, LEAST_SHOWN) for _, value in history]
+    leader = result.best if result.best is not None else result.leader
+    colour = WINNER if result.best is not None else CANDIDATE
+    axes.plot(numbers, values, "o-", color=colour, markersize=3.0, linewidth=1.5, clip_on=False)
+    axes.axhline(result.delta, color="0.35", linestyle=":", linewidth=1.0)
+    axes.set_yscale("log")
+    axes.set_xlim(0, None)
+    axes.set_ylim(min(0.2 * result.delta, 0.5 * min(values)), 1.0)
+    axes.annotate(
+        f"below delta = {result.delta:g} it is enough to rule out every other arm (they are ruled out one by one)",
+        (0.01, result.delta), (0, -3), xycoords=("axes fraction", "data"), textcoords="offset points", va="top",
+        fontsize=8, color="0.35",
+    )  # fmt: skip
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel("rewards", fontsize=8)
+    axes.set_ylabel("p-value", fontsize=8)
+    axes.set_title(
+        f"evidence that {leader} is the best, valid at any time: the lower, the stronger", fontsize=10, loc="left"
+    )
     axes.spines[["top", "right"]].set_visible(False)
 
 

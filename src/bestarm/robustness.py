@@ -27,6 +27,7 @@ GRID = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 _FINE = tuple(round(0.005 * step, 3) for step in range(1, 98))  # for the tolerance
 _WIDEST = 100.0  # leads are looked for up to so many sigmas
 ALL = 2**62
+_POINTS = 30  # of a history
 
 
 @dataclass
@@ -178,21 +179,66 @@ def standing(problem: Problem, options: Mapping[str, Any], log: Log, arm: int, d
     rule["kept"] = ALL
     tapes = log.tapes(problem.size)
     enough = float(rule["log_threshold"][0])
-    scale = float(rule["scale"][0])
-    widest = 1.0 if problem.bounds is not None else _WIDEST
     leads: dict[Label, float] = {}
     weakest = math.inf
     for other in range(problem.size):
         if other == arm:
             continue
-        n = min(tapes[arm].size, tapes[other].size)
-        evidence, lead = 0.0, -math.inf
-        if n > 0:
-            count = replaced(rule, problem.size, n, len(log.indices))
-            evidence, lead = judge_pair(pair_state(rule, tapes[arm][:n], tapes[other][:n]), rule, count, widest)
-        leads[problem.labels[other]] = scale * lead
+        evidence, lead = _judge(problem, rule, tapes, len(log.indices), arm, other)
+        leads[problem.labels[other]] = float(rule["scale"][0]) * lead
         weakest = min(weakest, max(evidence, enough) if dropped[other] else evidence)
-    return Standing(leads, min(1.0, (problem.size - 1) * math.exp(-min(weakest, 700.0))))
+    return Standing(leads, _p_value(problem, weakest))
+
+
+def _judge(
+    problem: Problem, rule: Rule, tapes: Sequence[NDArray[np.float64]], told: int, arm: int, other: int
+) -> tuple[float, float]:
+    """Return the log evidence that an arm is better than another, and its lead, in the units of the bets."""
+    n = min(tapes[arm].size, tapes[other].size)
+    if n == 0:
+        return 0.0, -math.inf
+    count = replaced(rule, problem.size, n, told)
+    widest = 1.0 if problem.bounds is not None else _WIDEST
+    return judge_pair(pair_state(rule, tapes[arm][:n], tapes[other][:n]), rule, count, widest)
+
+
+def _p_value(problem: Problem, weakest: float) -> float:
+    return min(1.0, (problem.size - 1) * math.exp(-min(weakest, 700.0)))
+
+
+def history(problem: Problem, options: Mapping[str, Any], log: Log, arm: int) -> list[tuple[int, float]]:
+    """Return up to thirty numbers of rewards, evenly spaced, with the p-value of an arm's being the best at each.
+
+    It is the evidence of `standing` after the first so many rewards of the log, with the arms dropped by then.
+    """
+    rule = certified_rule(problem, options)
+    rule["kept"] = ALL
+    indices, values = np.array(log.indices, np.int64), np.array(log.values, np.float64)
+    tapes = log.tapes(problem.size)
+    state, told, found = new_state(problem.size, rule), 0, []
+    for number in map(int, np.unique(np.rint(np.linspace(0, indices.size, _POINTS + 1)))[1:]):
+        state = tell_all(state, rule, indices[told:number], values[told:number])
+        told = number
+        lengths = np.bincount(indices[:number], minlength=problem.size)
+        parts = [tape[:length] for tape, length in zip(tapes, lengths, strict=True)]
+        weakest = _weakest(problem, rule, parts, arm, state.samples.arms["dropped"] > 0)
+        found.append((number, _p_value(problem, weakest)))
+    return found
+
+
+def _weakest(
+    problem: Problem, rule: Rule, tapes: Sequence[NDArray[np.float64]], arm: int, dropped: NDArray[np.bool_]
+) -> float:
+    """Return the least log evidence of an arm over another, as in `standing`, without looking at more than it takes."""
+    means = [float(tape.mean()) if tape.size else math.inf for tape in tapes]
+    enough, told = float(rule["log_threshold"][0]), sum(tape.size for tape in tapes)
+    weakest = math.inf
+    for other in sorted(set(range(problem.size)) - {arm}, key=lambda index: (bool(dropped[index]), -means[index])):
+        if _p_value(problem, weakest) == 1.0 or (dropped[other] and weakest <= enough):
+            break
+        evidence, _ = _judge(problem, rule, tapes, told, arm, other)
+        weakest = min(weakest, max(evidence, enough) if dropped[other] else evidence)
+    return weakest
 
 
 def pair_state(rule: Rule, one: NDArray[np.float64], two: NDArray[np.float64]) -> State:
