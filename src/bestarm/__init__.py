@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from bestarm.drivers import identify as identify
     from bestarm.drivers import identify_async as identify_async
     from bestarm.errors import InputError as InputError
+    from bestarm.errors import StoreError as StoreError
+    from bestarm.forecast import Forecast as Forecast
     from bestarm.identifier import Identifier as Identifier
+    from bestarm.live import Study as Study
     from bestarm.methods import METHODS as METHODS
     from bestarm.planning import Plan as Plan
     from bestarm.planning import plan as plan
@@ -48,9 +51,11 @@ _HOMES = {
         "Arm Bandit Bernoulli Beta CustomArm Discrete Empirical Exponential Gaussian LogNormal StudentT Uniform "
         "adversaries attacks paper_adversary"
     ),
-    "bestarm.errors": "InputError",
+    "bestarm.errors": "InputError StoreError",
     "bestarm.drivers": "identify identify_async",
+    "bestarm.forecast": "Forecast",
     "bestarm.identifier": "Identifier",
+    "bestarm.live": "Study",
     "bestarm.methods": "METHODS",
     "bestarm.planning": "Plan plan",
     "bestarm.result": "ArmRow Result",

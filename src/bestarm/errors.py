@@ -58,3 +58,33 @@ class _Shown(str):
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 120 else text[:117] + "..."
+
+
+class StoreError(RuntimeError):
+    """The database of a study can't be used; what was acknowledged before is still in it.
+
+    Parameters
+    ----------
+    what : str
+        What can't be done, as the beginning of a sentence.
+    reason : str
+        Why, as the database says it, or in plainer words.
+    fix : str
+        What to do about it.
+
+    Examples
+    --------
+    >>> raise StoreError("sqlite:///run.db can't be written", "it is read-only", "make it writable")
+    Traceback (most recent call last):
+    ...
+    bestarm.errors.StoreError: sqlite:///run.db can't be written, as it is read-only: make it writable
+    """
+
+    def __init__(self, what: str, reason: str, fix: str) -> None:
+        self.what = what
+        self.reason = reason
+        self.fix = fix
+        super().__init__(f"{what}, as {reason}: {fix}")
+
+    def __reduce__(self) -> tuple[type[StoreError], tuple[str, str, str]]:
+        return type(self), (self.what, self.reason, self.fix)

@@ -11,6 +11,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bestarm.errors import InputError
 from bestarm.problem import Label
 
@@ -45,11 +48,12 @@ class Arrival(NamedTuple):
 class Tickets:
     """The pulls of one identifier that are outstanding, and what came back of them before its turn."""
 
-    def __init__(self, arms: int) -> None:
+    def __init__(self, arms: int, owner: int | None = None) -> None:
         self.cancelled = 0
         self.answered = [0] * arms
         self._owed = [0] * arms
-        self._owner = secrets.randbits(63)  # a pull of another identifier must not be taken for one of this
+        # A pull of another identifier must not be taken for one of this.
+        self._owner = secrets.randbits(63) if owner is None else owner
         self._next = 0
         self._arms: dict[int, int] = {}  # of the pulls outstanding, by number
         self._queues: list[deque[int]] = [deque() for _ in range(arms)]  # in order, those that wait for others too
@@ -83,6 +87,30 @@ class Tickets:
         while queue and queue[0] in self._arrived:
             ready.append(self._arrived.pop(queue.popleft()))
         return ready
+
+    def restore(
+        self,
+        arms: NDArray[np.int64],
+        ended: NDArray[np.int64],
+        used: NDArray[np.int64],
+        arrived: dict[int, Arrival],
+        cancelled: int,
+    ) -> None:
+        """Become what issuing pulls of these arms, and the arrival of those that ended, would have come to."""
+        size = len(self.answered)
+        open_ones = np.ones(arms.size, np.bool_)
+        open_ones[ended] = False
+        outstanding = np.flatnonzero(open_ones)
+        open_ones[:] = True
+        open_ones[used] = False
+        self.cancelled = cancelled
+        self.answered = np.bincount(arms[ended], minlength=size).tolist()
+        self._owed = np.bincount(arms[outstanding], minlength=size).tolist()
+        self._next = arms.size
+        self._arms = {number: int(arms[number]) for number in outstanding.tolist()}
+        for number in np.flatnonzero(open_ones).tolist():
+            self._queues[arms[number]].append(number)
+        self._arrived = arrived
 
     @property
     def waiting(self) -> int:

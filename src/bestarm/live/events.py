@@ -1,0 +1,78 @@
+"""What happens to a study, as rows: what a store keeps, and what every process folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+ASK, TELL, CANCEL, EXPIRE, DECIDE, ARCHIVE = "ask", "tell", "cancel", "expire", "decide", "archive"
+
+
+class Event(NamedTuple):
+    """One row of the log.
+
+    Attributes
+    ----------
+    seq : int
+        Its place in the log of the study, from 1, without a gap.
+    kind : str
+        ask, tell, cancel, expire, decide or archive.
+    pull : int or None
+        Number of the pull that was asked for, told, cancelled, or whose lease has ended.
+    arm : int or None
+        Of an ask: the index of the arm.
+    value : float or None
+        Of a tell: the reward.
+    source : str or None
+        Of a tell: who gave the reward, as JSON.
+    worker : str or None
+        Of an ask: who asked.
+    at : float
+        When, in seconds since 1970, by the clock of the database.
+    note : str or None
+        Of a decision: the verdict, as JSON.
+    """
+
+    seq: int
+    kind: str
+    pull: int | None
+    arm: int | None
+    value: float | None
+    source: str | None
+    worker: str | None
+    at: float
+    note: str | None
+
+
+COLUMNS = ", ".join(Event._fields)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The asks and the ends of pulls of a long log, as arrays: a million rows as objects would take seconds.
+
+    Attributes
+    ----------
+    arms, asked : arrays
+        Of each pull, in the order of their numbers: the arm, and the sequence number of the ask.
+    pulls, values, told : arrays
+        Of each end of a pull, in order: the pull, the reward (nan if there is none), and whether it was told.
+    expired : array
+        Likewise: whether it ended by its lease.
+    rest : list of Event
+        All other events.
+    head : int
+        The last sequence number.
+    """
+
+    arms: NDArray[np.int64]
+    asked: NDArray[np.int64]
+    pulls: NDArray[np.int64]
+    values: NDArray[np.float64]
+    told: NDArray[np.bool_]
+    expired: NDArray[np.bool_]
+    rest: list[Event]
+    head: int

@@ -1,0 +1,118 @@
+"""A study as a file, and what follows from it: for a sceptic who has the file and nothing else.
+
+A line is a JSON object. The first has the name, the token and the settings of the study; each further line is an event.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bestarm.errors import InputError
+from bestarm.live.events import ASK, CANCEL, DECIDE, EXPIRE, TELL, Event
+from bestarm.live.fold import Folded
+from bestarm.live.settings import Settings, from_note, read_settings
+from bestarm.result import Result
+from bestarm.tickets import Pull
+
+FORMAT = "bestarm study 1"
+
+
+def lines_of(name: str, settings: Settings, events: Iterable[Event]) -> Iterator[str]:
+    """Return the lines of an export."""
+    head = {"format": FORMAT, "name": name, "settings": json.loads(settings.to_json())}
+    yield json.dumps(head)
+    for event in events:
+        yield json.dumps({field: value for field, value in event._asdict().items() if value is not None})
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What follows from the log of a study, beside what stands in it.
+
+    Attributes
+    ----------
+    name : str
+        Of the study.
+    result : Result
+        As it follows from the asks and tells, one by one, by an identifier that knows nothing of databases.
+    decided_at : int or None
+        Sequence number of the event that led to the decision, likewise.
+    recorded : Result or None
+        The decision that stands in the log, without leads and what else takes long to find.
+    recorded_at : int or None
+        Its sequence number there.
+    """
+
+    name: str
+    result: Result
+    decided_at: int | None
+    recorded: Result | None
+    recorded_at: int | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the decision in the log is the one that follows from it."""
+        if self.recorded is None or self.decided_at is None:
+            return self.recorded is None and self.decided_at is None
+        found = self.result
+        return (found.status, found.best, found.candidates, found.pulls, self.decided_at) == (
+            self.recorded.status,
+            self.recorded.best,
+            self.recorded.candidates,
+            self.recorded.pulls,
+            self.recorded_at,
+        )
+
+
+def replay(path: str | os.PathLike[str]) -> Replay:
+    """Fold an exported log anew, reward by reward, and return what it comes to beside what stands in it."""
+    rows = _rows(Path(path))
+    number, head = next(rows, (1, {}))
+    if head.get("format") != FORMAT:
+        raise InputError("file", f"begin with a line of the format {FORMAT!r}", str(path), "bestarm study export")
+    settings = read_settings(json.dumps(head["settings"]))
+    finder = Folded(settings.arms, **settings.question)
+    pulls: dict[int, Pull] = {}
+    decided_at = recorded_at = None
+    recorded = None
+    for number, row in rows:
+        try:
+            kind = row["kind"]
+            if row["seq"] != number - 1:
+                raise InputError(f"seq in line {number}", f"be {number - 1}", row["seq"], "events are missing")
+            if kind == ASK:
+                pulls[row["pull"]] = finder.ask_again(row["arm"])
+            elif kind == TELL:
+                source = row.get("source")
+                finder.tell(pulls[row["pull"]], row["value"], None if source is None else json.loads(source))
+            elif kind in (CANCEL, EXPIRE):
+                finder.cancel(pulls[row["pull"]])
+            elif kind == DECIDE:
+                recorded_at, recorded = from_note(row["note"])
+        except (KeyError, IndexError, TypeError) as error:
+            raise InputError(f"line {number}", "be an event of this study", row, f"{error!r}") from None
+        if finder.done and decided_at is None:
+            decided_at = row["seq"]
+    return Replay(head["name"], finder.result, decided_at, recorded, recorded_at)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    row = json.loads(line)
+                except ValueError:
+                    row = None
+                if not isinstance(row, dict):
+                    raise InputError(
+                        f"line {number}", "be a JSON object", line[:80], "bestarm study export writes them"
+                    )
+                yield number, row
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("file", "be an export that can be read", str(path), str(error)) from None

@@ -1,0 +1,92 @@
+"""Studies in a SQLite file: one machine, no server."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+from sqlalchemy.pool import NullPool
+
+from bestarm.errors import InputError
+from bestarm.live.events import COLUMNS, Event
+from bestarm.live.store import Store
+
+_READ = f"select {COLUMNS} from bestarm_events where study = ? and seq > ? order by seq"
+_WRITE = f"insert into bestarm_events (study, {COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+# By what SQLite's message says: the reason in plainer words, and what to do.
+_REASONS = {
+    "readonly": ("it is read-only", "make the file and its folder writable; all that was acknowledged is in it"),
+    "read-only": ("it is read-only", "make the file and its folder writable; all that was acknowledged is in it"),
+    "full": ("the disk is full", "make room; all that was acknowledged is in it"),
+    "disk i/o": ("the disk reports an error", "look at the disk; SQLite needs one of this machine, not of a network"),
+    "locked": (
+        f"others have been writing to it for {Store.busy_seconds:.0f} s",
+        "tell again, which is safe; for many processes use PostgreSQL",
+    ),
+    "unable to open": ("the file can't be opened or made", "see that its folder is there and writable"),
+    "not a database": ("the file is no SQLite database", "name another file"),
+    "malformed": ("the file is damaged", "bring back a copy"),
+}
+
+
+class SQLiteStore(Store):
+    """A file. Written ahead (WAL), synced at every commit (synchronous=FULL), one writer at a time (BEGIN IMMEDIATE)."""
+
+    def _open(self) -> sa.Engine:
+        if self.url.database in (None, "", ":memory:"):
+            raise InputError("url", "name a file", self.shown, "such as sqlite:///run.db")
+        engine = sa.create_engine(self.url, poolclass=NullPool, connect_args={"check_same_thread": False})
+
+        @sa.event.listens_for(engine, "connect")
+        def connect(connection: sqlite3.Connection, record: Any) -> None:
+            connection.isolation_level = None  # transactions begin where it is said so below, and nowhere else
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * self.busy_seconds)}")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+
+        return engine
+
+    def migrate(self, *arguments: Any, **options: Any) -> None:
+        """Bring the tables to this version, or create them, written ahead from now on."""
+        with self._connected() as raw:
+            raw.execute("PRAGMA journal_mode = WAL")
+        super().migrate(*arguments, **options)
+
+    def _begin_alone(self, connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    def _clock(self, connection: sa.Connection) -> float:
+        return time.time()
+
+    def _begin_writing(self, raw: sqlite3.Connection, study: int, seq: int) -> tuple[float, list[Event]]:
+        raw.execute("BEGIN IMMEDIATE")
+        return time.time(), self._after(raw, study, seq)
+
+    def _append(self, raw: sqlite3.Connection, study: int, events: Sequence[Event]) -> None:
+        raw.executemany(_WRITE, [(study, *event) for event in events])
+        raw.commit()
+
+    def _after(self, raw: sqlite3.Connection, study: int, seq: int) -> list[Event]:
+        return [Event(*row) for row in raw.execute(_READ, (study, seq))]
+
+    def _arrays(self, raw: sqlite3.Connection, query: str, kinds: str) -> list[NDArray[Any]]:
+        columns = [(f"column {place}", "f8" if kind == "d" else "i8") for place, kind in enumerate(kinds)]
+        rows = np.fromiter(raw.execute(query), np.dtype(columns))
+        return [rows[name].copy() for name, _ in columns]
+
+    def _reason(self, cause: BaseException) -> tuple[str, str] | None:
+        message = str(cause).lower()
+        if (
+            "unable to open" in message
+            and self.url.database is not None
+            and not Path(self.url.database).parent.is_dir()
+        ):
+            return "its folder is not there", "make the folder first"
+        return next((found for words, found in _REASONS.items() if words in message), None)

@@ -1,0 +1,324 @@
+"""Where the logs of studies are kept: the promises, and what all databases share."""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import os
+import secrets
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from numpy.typing import NDArray
+from sqlalchemy.exc import DBAPIError
+
+from bestarm.errors import StoreError
+from bestarm.live.events import COLUMNS, Columns, Event
+from bestarm.live.schema import ENDS, REVISION, VERSION_TABLE, studies
+
+_SOME = 500  # rows that are asked for by their numbers in one statement
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """A study as it stands in the database."""
+
+    id: int
+    name: str
+    token: int
+    settings: str
+    created: float
+
+
+@dataclass
+class Transaction:
+    """The right to append to the log of one study, while nobody else has it.
+
+    Attributes
+    ----------
+    now : float
+        The time, by the clock of the database.
+    news : list of Event
+        What is in the log after the sequence number that was asked for.
+    added : list of Event
+        To be appended at the end; their sequence numbers follow the last one.
+    """
+
+    now: float
+    news: list[Event]
+    added: list[Event] = field(default_factory=list)
+
+
+class _Held:
+    """The driver's connection, of the process that opened it."""
+
+    def __init__(self) -> None:
+        self.raw: Any = None
+        self._process = 0
+
+    def take(self, raw: Any) -> None:
+        """Hold a new connection."""
+        self.raw, self._process = raw, os.getpid()
+
+    def close(self) -> None:
+        """Close it, or, in a child after a fork, let it be: to close it would end the parent's session."""
+        raw, self.raw = self.raw, None
+        if raw is None:
+            return
+        if self._process != os.getpid():
+            _of_parents.append(raw)
+            return
+        with contextlib.suppress(Exception):
+            raw.close()
+
+
+_of_parents: list[Any] = []  # connections that must not even be forgotten
+
+
+class Store(abc.ABC):
+    """A database with the logs of studies. These are its promises, which tests/test_live_store.py tests on each kind.
+
+    *Append only.* An event is never changed and never removed. Events of a study have the sequence numbers 1, 2, ...
+    without a gap, in the order in which they were committed; whoever reads sees a beginning of that sequence, whole.
+
+    *Durable.* When `writing` ends without an exception, what was appended is on the disk (as far as the operating
+    system and the disk tell the truth) and is seen by everyone who reads from then on. When it ends with one, either
+    all of it is in the log or nothing: which of the two is not known if the connection broke while it was committed.
+
+    *One at a time.* Between the beginning and the end of `writing` no one else appends to the same study. Studies of
+    one PostgreSQL database do not wait for each other; those of one SQLite file do.
+
+    *Once.* A pull ends once, told, cancelled or expired: the database refuses a second end, whatever a program does.
+
+    *Said.* What the database refuses (a full disk, a read-only file, no connection, old tables) is a `StoreError` in
+    plain words, and changes nothing.
+
+    Parameters
+    ----------
+    url : str
+        Of the database, as SQLAlchemy writes it.
+    """
+
+    busy_seconds = 60.0  # how long to wait for others that write
+
+    def __init__(self, url: sa.URL) -> None:
+        self.url = url
+        self.shown = url.render_as_string(hide_password=True)
+        self._engine = self._open()
+        self._held = _Held()
+        weakref.finalize(self, self._held.close)
+
+    # ----------------------------------------------------------------------------- what differs between databases
+
+    @abc.abstractmethod
+    def _open(self) -> sa.Engine:
+        """Return an engine whose connections are as promised."""
+
+    def _set_up(self, raw: Any) -> None:  # noqa: B027 - not every driver needs it
+        """Prepare a connection for asking and telling."""
+
+    @abc.abstractmethod
+    def _begin_alone(self, connection: sa.Connection) -> None:
+        """Begin a transaction when nobody else makes tables or studies."""
+
+    @abc.abstractmethod
+    def _clock(self, connection: sa.Connection) -> float:
+        """Return the time by the clock of the database."""
+
+    @abc.abstractmethod
+    def _begin_writing(self, raw: Any, study: int, seq: int) -> tuple[float, list[Event]]:
+        """Begin a transaction when nobody else writes to a study.
+
+        Return the time by the database's clock, and the events that follow a sequence number.
+        """
+
+    @abc.abstractmethod
+    def _append(self, raw: Any, study: int, events: Sequence[Event]) -> None:
+        """Insert events, and commit."""
+
+    @abc.abstractmethod
+    def _after(self, raw: Any, study: int, seq: int) -> list[Event]:
+        """Return the events of a study that follow a sequence number, in order."""
+
+    @abc.abstractmethod
+    def _arrays(self, raw: Any, query: str, kinds: str) -> list[NDArray[Any]]:
+        """Return the columns of a query as arrays: `kinds` has d for floats and q for whole numbers."""
+
+    @abc.abstractmethod
+    def _reason(self, cause: BaseException) -> tuple[str, str] | None:
+        """Return why the database refused, and what to do about it, in plain words; None if it is not known."""
+
+    # ------------------------------------------------------------------------------------------------- connections
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[Any]:
+        """Lend the driver's own connection, and end its transaction; after an error the next caller gets a new one.
+
+        The statements of every ask and tell are given to the driver as they are: SQLAlchemy's own layer would take
+        as long as the database.
+        """
+        try:
+            if self._held.raw is None:
+                lent = self._engine.raw_connection()
+                self._held.take(lent.driver_connection)
+                lent.detach()  # it is ours now; the pool would close it in a child after a fork
+                self._set_up(self._held.raw)
+            yield self._held.raw
+            self._held.raw.rollback()
+        except BaseException as error:
+            self._held.close()
+            explained = self._explained(error)
+            if explained is error:
+                raise
+            raise explained from error
+
+    @contextlib.contextmanager
+    def _tables(self, *, to_write: bool = False) -> Iterator[sa.Connection]:
+        """Lend a connection of SQLAlchemy's; to write, when nobody else makes tables or studies, and commit."""
+        try:
+            with self._engine.connect() as connection:
+                if to_write:
+                    self._begin_alone(connection)
+                yield connection
+                if to_write:
+                    connection.commit()
+        except Exception as error:
+            explained = self._explained(error)
+            if explained is error:
+                raise
+            raise explained from error
+
+    def _explained(self, error: BaseException) -> BaseException:
+        """Return what to raise for an error: one of the database's in plain words, any other as it is."""
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        drivers: Any = self._engine.dialect.loaded_dbapi
+        return self._plainly(cause) if isinstance(cause, drivers.Error) else error
+
+    def _plainly(self, cause: BaseException) -> StoreError:
+        first = str(cause).strip().split("\n")[0]
+        reason, fix = self._reason(cause) or (f"the database says: {first}", "nothing was changed")
+        return StoreError(f"the database {self.shown} can't be used", reason, fix)
+
+    def close(self) -> None:
+        """Close the connection; it opens again when it is needed."""
+        self._held.close()
+        self._engine.dispose()
+
+    def forget_connections(self) -> None:
+        """Leave all connections to the process that opened them: to be called in a child after a fork."""
+        self._held.close()
+        self._engine.dispose(close=False)
+        self._engine = self._open()
+
+    # ------------------------------------------------------------------------------------------------------ tables
+
+    def prepare(self, *, create: bool) -> None:
+        """See that the tables are there and of this version; make them if there are none and `create` is set."""
+        with self._tables() as connection:
+            found = self._revision(connection)
+        if found is None and create:
+            self.migrate()
+        elif found is None:
+            raise StoreError(
+                f"there is no study in {self.shown}", "it has no tables of bestarm", "make one by bestarm study create"
+            )
+        elif found < REVISION:
+            raise StoreError(
+                f"the database {self.shown} can't be used",
+                f"its tables are of an older version of bestarm (revision {found}, and not {REVISION})",
+                f"make a copy of it, and then: bestarm study migrate {self.shown}",
+            )
+        elif found > REVISION:
+            raise StoreError(
+                f"the database {self.shown} can't be used",
+                f"its tables are of a newer version of bestarm (revision {found}, and not {REVISION})",
+                "install that version",
+            )
+
+    def _revision(self, connection: sa.Connection) -> str | None:
+        if not sa.inspect(connection).has_table(VERSION_TABLE):
+            return None
+        return connection.exec_driver_sql(f"select version_num from {VERSION_TABLE}").scalar()
+
+    def migrate(self, revision: str = REVISION) -> None:
+        """Bring the tables to this version, or create them. Two processes may do so at once."""
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+        with self._tables(to_write=True) as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, revision)
+
+    # ----------------------------------------------------------------------------------------------------- studies
+
+    def create(self, name: str, settings: str) -> StudyRow:
+        """Make a study, or return the one of that name."""
+        row = self.find(name)
+        if row is not None:
+            return row
+        with self._tables(to_write=True) as connection:
+            if connection.scalar(sa.select(studies.c.id).where(studies.c.name == name)) is None:
+                values = {"name": name, "token": secrets.randbits(62), "settings": settings}
+                connection.execute(studies.insert().values(**values, created=self._clock(connection)))
+        found = self.find(name)
+        assert found is not None
+        return found
+
+    def find(self, name: str) -> StudyRow | None:
+        """Return a study by its name."""
+        with self._tables() as connection:
+            row = connection.execute(sa.select(studies).where(studies.c.name == name)).one_or_none()
+            return None if row is None else StudyRow(*row)
+
+    def all(self) -> list[StudyRow]:
+        """Return all studies, in the order of their making."""
+        with self._tables() as connection:
+            return [StudyRow(*row) for row in connection.execute(sa.select(studies).order_by(studies.c.id))]
+
+    # -------------------------------------------------------------------------------------------------- their logs
+
+    @contextlib.contextmanager
+    def writing(self, study: int, seq: int) -> Iterator[Transaction]:
+        """Lend the right to append, with the news since a sequence number; on an exception nothing is appended."""
+        with self._connected() as raw:
+            transaction = Transaction(*self._begin_writing(raw, study, seq))
+            yield transaction
+            if transaction.added:
+                self._append(raw, study, transaction.added)
+
+    def after(self, study: int, seq: int) -> list[Event]:
+        """Return the events of a study that follow a sequence number, in order."""
+        with self._connected() as raw:
+            return self._after(raw, study, seq)
+
+    def head(self, study: int) -> int:
+        """Return the last sequence number of a study."""
+        with self._connected() as raw:
+            ((found,),) = raw.execute(f"select coalesce(max(seq), 0) from bestarm_events where study = {study:d}")
+            return int(found)
+
+    def columns(self, study: int, head: int) -> tuple[Columns, list[Event]]:
+        """Return the log of a study up to a sequence number as arrays, and the asks of pulls that have not ended."""
+        where = f"from bestarm_events where study = {study:d} and seq <= {head:d} and"
+        end = "case kind when 'tell' then 0 when 'expire' then 1 else 2 end"
+        with self._connected() as raw:
+            arms, asked = self._arrays(raw, f"select arm, seq {where} kind = 'ask' order by seq", "qq")
+            ended = f"select pull, coalesce(value, 0.0), {end} {where} {ENDS} order by seq"
+            pulls, values, ends = self._arrays(raw, ended, "qdq")
+            others = f"select {COLUMNS} {where} kind in ('decide', 'archive') order by seq"
+            rest = [Event(*row) for row in raw.execute(others)]
+            is_open = np.ones(arms.size, np.bool_)
+            is_open[pulls] = False
+            left = asked[is_open].tolist()
+            outstanding = []
+            for begin in range(0, len(left), _SOME):
+                some = ", ".join(map(str, left[begin : begin + _SOME]))
+                rows = raw.execute(f"select {COLUMNS} {where} seq in ({some}) order by seq")
+                outstanding += [Event(*row) for row in rows]
+        return Columns(arms, asked, pulls, values, ends == 0, ends == 1, rest, head), outstanding

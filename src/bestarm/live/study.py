@@ -1,0 +1,462 @@
+"""A study: an identifier on a database, shared by many processes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from bestarm.checks import Seed, number
+from bestarm.errors import InputError
+from bestarm.forecast import Forecast
+from bestarm.identifier import Identifier
+from bestarm.live.connect import open_store
+from bestarm.live.events import CANCEL, EXPIRE, Event
+from bestarm.live.export import lines_of
+from bestarm.live.fold import Folded
+from bestarm.live.replica import Replica
+from bestarm.live.settings import Settings, new_settings, read_settings, source_text
+from bestarm.live.store import StudyRow
+from bestarm.locks import give_lock
+from bestarm.methods import DEFAULT
+from bestarm.problem import Label, checked_reward, checked_rewards
+from bestarm.result import ArmRow, Result
+from bestarm.robustness import Sensitivity
+from bestarm.tickets import Pull
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MANY = 2_000  # events from which on a log is read as arrays when it is opened
+
+
+class Study:
+    """Finds the arm with the highest mean, with rewards from many processes, on a database that outlives them.
+
+    The log of what was asked for and told is the truth, and what a process holds in memory follows from it: it may be
+    killed at any moment, and reopened by anyone. Promises, on SQLite and on PostgreSQL:
+
+    - When `tell` returns, the reward is on the disk.
+    - A tell that is repeated with the same pull is acknowledged again and counted once; with another reward it is
+      refused. So after an error whose outcome is not known, tell again.
+    - A worker that asks again, under the same name, before it has told or cancelled what it was given, gets it again.
+    - A pull that is neither told nor cancelled within its lease counts as cancelled: from the next ask, tell or cancel
+      of anyone.
+    - The decision is made once, with the sequence number of the event that led to it; all processes give the same,
+      and so does a replay of the exported log.
+
+    Can be used by many threads, forked and pickled: a pickle is the URL and the name.
+
+    Parameters
+    ----------
+    url : str
+        Of the database: sqlite:///FILE, or postgresql://USER@HOST/NAME.
+    name : str
+        Of the study.
+    arms, delta, epsilon, sigma, bounds, method, **options
+        As for `Identifier`. A study of that name is reopened, and what is given here must be as it was; leave all of
+        it out to reopen one that must be there. Labels are strings, numbers or bools.
+    lease : float > 0, optional
+        Seconds. By default an hour; never if epsilon = 0, where nothing may be cancelled; math.inf for never.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = tempfile.mkdtemp() + "/run.db"
+    >>> study = Study(f"sqlite:///{file}", "prompts", ["A", "B"], delta=0.05, epsilon=0.05, bounds=(0, 1))
+    >>> pull = study.ask_pulls(worker="judge-1")
+    >>> study.tell(pull, 1.0)
+    >>> Study(f"sqlite:///{file}", "prompts").pulls
+    1
+    """
+
+    def __init__(
+        self,
+        url: str,
+        name: str,
+        arms: int | Iterable[Label] | None = None,
+        *,
+        delta: float | None = None,
+        epsilon: float | None = None,
+        sigma: float | None = None,
+        bounds: tuple[float, float] | None = None,
+        method: str = DEFAULT,
+        lease: float | None = None,
+        **options: Any,
+    ) -> None:
+        if not isinstance(name, str) or not name.strip():
+            raise InputError("name", "be a text", name, "it names the study in its database")
+        self._store = open_store(url)
+        self._url, self._name = url, name
+        wanted: Settings | None = None
+        if arms is not None:
+            question = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method}
+            wanted = new_settings(arms, lease, {**question, **options})
+        elif (delta, epsilon, sigma, bounds, lease, method, options) != (None, None, None, None, None, DEFAULT, {}):
+            raise InputError("arms", "be given with the rest of the question", None, "or leave out all of it to reopen")
+        self._prepare()
+        with self._lock:
+            self._store.prepare(create=wanted is not None)
+            self._row = self._find_or_create(wanted)
+            self._settings = read_settings(self._row.settings)
+            if wanted is not None:
+                self._compare(wanted)
+        self._replica: Replica | None = None
+
+    def _prepare(self) -> None:
+        self._lock: threading.RLock
+        give_lock(self)
+        self._pid = os.getpid()
+
+    def _find_or_create(self, wanted: Settings | None) -> StudyRow:
+        if wanted is not None:
+            return self._store.create(self._name, wanted.to_json())
+        row = self._store.find(self._name)
+        if row is None:
+            known = ", ".join(repr(other.name) for other in self._store.all()[:8]) or "none"
+            raise InputError("name", "be that of a study", self._name, f"in {self._store.shown} there are: {known}")
+        return row
+
+    def _compare(self, wanted: Settings) -> None:
+        different = wanted.differences(self._settings)
+        if different:
+            stored = ", ".join(repr(_named(self._settings, part)) for part in different)
+            raise InputError(
+                ", ".join(different),
+                f"be as when the study {self._name!r} was made ({stored})",
+                [_named(wanted, part) for part in different],
+                "leave all of it out to reopen it, or take a new name",
+            )
+
+    def __repr__(self) -> str:
+        return f"<Study {self._name!r} on {self._store.shown}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"url": self._url, "name": self._name}
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        self.__init__(stored["url"], stored["name"])  # type: ignore[misc]
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection. It opens again when the study is used again."""
+        with self._lock:
+            self._store.close()
+
+    # ------------------------------------------------------------------------------------------- in step with the log
+
+    @contextlib.contextmanager
+    def _mine(self) -> Iterator[None]:
+        """Have the object for one thread, with connections of this process."""
+        with self._lock:
+            if self._pid != os.getpid():
+                self._pid = os.getpid()
+                self._store.forget_connections()
+            yield
+
+    def _new_replica(self) -> Replica:
+        return Replica(self._settings, self._row.token)
+
+    def _current(self) -> Replica:
+        """Return the state after all events that are in the log now."""
+        if self._replica is None:
+            self._replica = self._reopened()
+        replica, self._replica = self._replica, None  # if something fails, it is folded anew next time
+        replica.fold(self._store.after(self._row.id, replica.seq))
+        self._replica = replica
+        return replica
+
+    def _reopened(self) -> Replica:
+        replica = self._new_replica()
+        head = self._store.head(self._row.id)
+        if head >= _MANY and not replica.finder.by_sources:
+            replica.fold_columns(*self._store.columns(self._row.id, head))
+        return replica
+
+    def _write(self, change: Callable[[Replica, float], list[Event]]) -> None:
+        """Append what a change of the state comes to, while nobody else writes, and what follows from it."""
+        if self._replica is None:
+            self._replica = self._reopened()
+        replica, self._replica = self._replica, None  # thrown away if the events can't be written
+        sound = False
+        try:
+            with self._store.writing(self._row.id, replica.seq) as transaction:
+                replica.fold(transaction.news)
+                sound = True
+                if replica.archived:
+                    raise InputError("study", "not be archived", self._name, "it can be read and exported only")
+                now = transaction.now
+                events = change(replica, now)
+                sound = False
+                overdue = list(replica.overdue(now))
+                transaction.added = [*events, *replica.end(EXPIRE, overdue, now), *replica.decide(now)]
+        except InputError:
+            if sound:  # refused before anything was changed
+                self._replica = replica
+            raise
+        self._replica = replica
+
+    # -------------------------------------------------------------------------------------------------- ask and tell
+
+    @overload
+    def ask_pulls(self, n: None = None, *, worker: str | None = None) -> Pull: ...
+    @overload
+    def ask_pulls(self, n: int, *, worker: str | None = None) -> list[Pull]: ...
+    def ask_pulls(self, n: int | None = None, *, worker: str | None = None) -> Pull | list[Pull]:
+        """Return the next pull to make, or a list of n of them.
+
+        A worker that gives its name gets first what it was given before and has not told or cancelled. So one that asks
+        again, as it does not know whether it was heard, gets the same; one that makes several calls at a time needs a
+        name for each.
+        """
+        if n is not None and not (number(n) >= 1 and number(n) % 1 == 0):
+            raise InputError("n", "be a whole number >= 1", n, "leave it out to get one pull")
+        if worker is not None and not isinstance(worker, str):
+            raise InputError("worker", "be a text", worker, "such as the name of the machine and a number")
+        wanted = 1 if n is None else int(n)
+        numbers: list[int] = []
+
+        def change(replica: Replica, now: float) -> list[Event]:
+            if replica.finder.decision is not None:
+                raise _DecidedError(replica.finder.decision.status)
+            numbers[:] = replica.held_by(worker)[:wanted] if worker is not None else []
+            missing = wanted - len(numbers)
+            asks = replica.choose(missing, worker, now) if missing else []
+            numbers.extend(ask.pull for ask in asks if ask.pull is not None)
+            return asks
+
+        with self._mine():
+            self._write(change)
+            assert self._replica is not None
+            pulls = [self._replica.pull(place) for place in numbers]
+        return pulls[0] if n is None else pulls
+
+    def work(self, worker: str | None = None) -> Iterator[Pull]:
+        """Go through pulls to make, one at a time, until the decision, whoever's reward leads to it."""
+        while not self.done:
+            try:
+                pull = self.ask_pulls(worker=worker)
+            except _DecidedError:  # in the meantime
+                return
+            yield pull
+
+    def pull(self, number: int) -> Pull:
+        """Return a pull that was asked for, by its number: for a worker that has kept nothing else of it."""
+        with self._mine():
+            replica = self._current()
+            if not (isinstance(number, int) and 0 <= number < replica.pulls):
+                raise InputError("pull", f"be below {replica.pulls}, the pulls asked for so far", number, "look it up")
+            return replica.pull(number)
+
+    def tell(self, pull: Pull, reward: float, source: Hashable | None = None) -> None:
+        """Take in the reward of a pull; when this returns, it is on the disk. A bad one is refused, changing nothing.
+
+        `source` is who or what gave it, for contamination="sources" and only there: a string, a number or a bool.
+        """
+        self.tell_many([pull], [reward], None if source is None else [source])
+
+    def tell_many(
+        self, pulls: Sequence[Pull], rewards: Sequence[float], sources: Sequence[Hashable] | None = None
+    ) -> None:
+        """Take in rewards of many pulls, in order, all or none: one bad one, and none is taken."""
+        pulls = list(pulls)
+        for pull in pulls:
+            if not isinstance(pull, Pull):
+                raise InputError(
+                    "pull", "be what ask_pulls gave", pull, "a reward without a pull can't be told twice safely"
+                )
+        with self._mine():
+            finder = self._known().finder
+            values = self._values(finder, pulls, rewards)
+            texts = self._texts(finder, pulls, sources)
+
+            def change(replica: Replica, now: float) -> list[Event]:
+                numbers, fresh, spoken = [], [], []
+                seen: dict[int, tuple[float, str | None]] = {}
+                for pull, value, text in zip(pulls, values, texts, strict=True):
+                    place = replica.find(pull)
+                    if place in seen and seen[place] != (value, text):
+                        raise InputError(
+                            "reward", "be the same when a pull is told again", value, "nothing was recorded"
+                        )
+                    if place not in seen and not replica.was_told(place, value, text):
+                        numbers.append(place)
+                        fresh.append(value)
+                        spoken.append(text)
+                    seen[place] = (value, text)
+                return replica.tell(numbers, fresh, spoken, now) if numbers else []
+
+            self._write(change)
+
+    def _known(self) -> Replica:
+        """Return the state as this process knows it."""
+        if self._replica is None:
+            self._replica = self._reopened()
+        return self._replica
+
+    @staticmethod
+    def _values(finder: Folded, pulls: Sequence[Pull], rewards: Sequence[float]) -> list[float]:
+        if len(pulls) == 1 and len(rewards) == 1:
+            return [checked_reward(finder.problem, rewards[0])]
+        values: list[float] = checked_rewards(finder.problem, rewards).tolist()
+        if len(values) != len(pulls):
+            raise InputError("rewards", f"be as many as pulls ({len(pulls)})", len(values), "give one for each pull")
+        return values
+
+    @staticmethod
+    def _texts(finder: Folded, pulls: Sequence[Pull], sources: Sequence[Hashable] | None) -> list[str | None]:
+        given = [None] * len(pulls) if sources is None else list(sources)
+        if len(given) != len(pulls):
+            raise InputError("sources", f"be as many as pulls ({len(pulls)})", len(given), "give one for each pull")
+        if sources is not None or finder.by_sources:
+            for source in given:
+                finder.check_source(source)
+        return [source_text(source) for source in given]
+
+    def cancel(self, pull: Pull) -> None:
+        """Give up a pull whose reward will never come: it counts as a reward that was replaced (see `Identifier`)."""
+        self.cancel_many([pull])
+
+    def cancel_many(self, pulls: Sequence[Pull]) -> None:
+        """Give up many pulls, all or none."""
+        pulls = list(pulls)
+        for pull in pulls:
+            if not isinstance(pull, Pull):
+                raise InputError("pull", "be what ask_pulls gave", pull, "study.cancel(pull)")
+        if self._settings.question["epsilon"] == 0.0:
+            raise InputError("epsilon", "be above 0 to cancel pulls", 0.0, "what never comes counts as replaced")
+
+        def change(replica: Replica, now: float) -> list[Event]:
+            numbers = list(dict.fromkeys(replica.find(pull) for pull in pulls))
+            left = [place for place in numbers if not replica.was_cancelled(place)]
+            return replica.end(CANCEL, left, now)
+
+        with self._mine():
+            self._write(change)
+
+    def archive(self) -> None:
+        """Close the study for good: it can still be read and exported. To do so again is not an error."""
+        with self._mine():
+            if not self._current().archived:
+                self._write(lambda replica, now: replica.archive(now))
+
+    # ------------------------------------------------------------------------------------------------- reading
+
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        return self._name
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The arms, in order."""
+        return tuple(self._settings.arms)
+
+    @property
+    def lease(self) -> float:
+        """Seconds after which a pull that was neither told nor cancelled counts as cancelled."""
+        return self._settings.lease
+
+    @property
+    def done(self) -> bool:
+        """Whether the decision has been made, by whomever."""
+        with self._mine():
+            if self._replica is not None and self._replica.finder.done:  # for good
+                return True
+            return self._current().finder.done
+
+    @property
+    def archived(self) -> bool:
+        """Whether the study is closed."""
+        with self._mine():
+            return self._current().archived
+
+    @property
+    def pulls(self) -> int:
+        """Rewards used so far, stand-ins of cancelled ones included, and those after the decision."""
+        with self._mine():
+            return self._current().finder.pulls
+
+    @property
+    def pending(self) -> int:
+        """Pulls asked for and neither told, cancelled nor expired."""
+        with self._mine():
+            return self._current().outstanding
+
+    @property
+    def sequence(self) -> int:
+        """The sequence number of the last event."""
+        with self._mine():
+            return self._current().seq
+
+    @property
+    def decided_at(self) -> int | None:
+        """The sequence number of the event that led to the decision; None before."""
+        with self._mine():
+            return self._current().decided_at
+
+    @property
+    def expired(self) -> int:
+        """Pulls that ended by their lease; they are among `result.cancelled`."""
+        with self._mine():
+            return self._current().expired
+
+    def finder(self) -> Identifier:
+        """Return an identifier with the state of now, which is yours: nothing that is told to it is recorded."""
+        with self._mine():
+            return self._current().copy_of_finder()
+
+    @property
+    def result(self) -> Result:
+        """The verdict; before the decision, one with the status "undecided"."""
+        return self.finder().result
+
+    @property
+    def estimates(self) -> tuple[ArmRow, ...]:
+        """What is known of each arm now: label, pulls, estimate, lower, upper, active."""
+        return self.finder().estimates
+
+    def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
+        """Return, for each epsilon of a grid, which arms the rewards so far leave in question (see `Identifier`)."""
+        return self.finder().sensitivity(epsilons)
+
+    def forecast(self, seed: Seed = 0) -> Forecast:
+        """Return how many more rewards it takes to decide, if things go on like this (see `Identifier.forecast`)."""
+        return self.finder().forecast(seed)
+
+    def plot(self, axes: Axes | None = None) -> Figure:
+        """Return a figure of how things stand (see `Identifier.plot`)."""
+        return self.finder().plot(axes)
+
+    def events(self) -> list[Event]:
+        """Return the whole log."""
+        with self._mine():
+            return self._store.after(self._row.id, 0)
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole log to a file, from which `bestarm study replay` finds the decision anew."""
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                for line in lines_of(self._name, self._settings, self.events()):
+                    file.write(f"{line}\n")
+        except OSError as error:
+            raise InputError("path", "be a file that can be written", str(path), str(error)) from None
+
+
+class _DecidedError(InputError):
+    """Someone asks after the decision."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__("ask", "come before the decision", status, "look at study.done and study.result")
+
+
+def _named(settings: Settings, part: str) -> Any:
+    return {**settings.question, "arms": settings.arms, "lease": settings.lease, "options": settings.completed}[part]

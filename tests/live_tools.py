@@ -1,0 +1,23 @@
+"""What the tests of studies share (see also conftest.py: `server`, `url`)."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import bestarm as ba
+
+ASKED: dict[str, Any] = {"delta": 0.05, "epsilon": 0.05, "bounds": (0, 1)}
+_fresh = itertools.count()
+
+
+def new_database(server: Any) -> str:
+    """Return the URL of an empty database."""
+    name = f"fresh_{next(_fresh)}"
+    server.psql(f"create database {name};")
+    return str(server.get_uri(name))
+
+
+def make(url: str, name: str = "study", arms: Any = ("A", "B", "C"), **changes: Any) -> ba.Study:
+    """A study with rewards from 0 to 1."""
+    return ba.Study(url, name, arms, **{**ASKED, **changes})

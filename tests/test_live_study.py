@@ -1,0 +1,382 @@
+"""The promises of a study, one suite on both databases."""
+
+from __future__ import annotations
+
+import json
+import math
+import multiprocessing
+import pickle
+import random
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bestarm as ba
+from bestarm import InputError
+from bestarm.live.export import replay
+from live_tools import ASKED, make
+
+MEANS = {"A": 0.8, "B": 0.5, "C": 0.45}
+
+
+def reward(rng: random.Random, arm: Any) -> float:
+    return float(rng.random() < MEANS[arm])
+
+
+def run(study: ba.Study, seed: int = 1, most: int = 10**6) -> list[tuple[Any, float]]:
+    """Feed a study until it has decided; return the arms and rewards."""
+    rng = random.Random(seed)
+    found: list[tuple[Any, float]] = []
+    for pull in study.work():
+        found.append((pull.arm, reward(rng, pull.arm)))
+        study.tell(pull, found[-1][1])
+        if len(found) == most:
+            break
+    return found
+
+
+def test_a_study_asks_and_decides_like_an_identifier(url: str) -> None:
+    study = make(url)
+    told = run(study)
+    finder = ba.Identifier(["A", "B", "C"], **ASKED)
+    for arm, value in told:
+        assert finder.ask() == arm
+        finder.tell(arm, value)
+    assert finder.done
+    assert repr(study.result) == repr(finder.result)
+    assert study.result.best == "A"
+    assert study.estimates == finder.estimates
+
+
+@pytest.mark.parametrize("method", ["g-cbai", "se-cbai", "mean-gap", "random", "median-se"])
+def test_so_does_one_by_each_method_of_the_paper(method: str, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"delta": 0.1, "epsilon": 0.05, "sigma": 0.5, "method": method}
+    options: dict[str, Any] = {"exploration": "none"} if method != "mean-gap" else {}
+    study = ba.Study(f"sqlite:///{tmp_path}/run.db", "paper", ["A", "B", "C"], **asked, **options)
+    finder = ba.Identifier(["A", "B", "C"], **asked, **options)
+    rng = random.Random(3)
+    for _ in range(40):
+        pulls = study.ask_pulls(3)
+        assert [pull.arm for pull in pulls] == finder.ask(3)
+        values = [reward(rng, pull.arm) for pull in pulls]
+        study.tell_many(pulls, values)
+        for pull, value in zip(pulls, values, strict=True):
+            finder.tell(pull.arm, value)
+        if finder.done:
+            break
+    assert study.done == finder.done
+    assert study.finder().pulls == finder.pulls
+
+
+def test_what_is_told_is_there_for_everyone(url: str) -> None:
+    study, other = make(url), make(url)
+    pulls = study.ask_pulls(6)
+    assert (other.pulls, other.pending) == (0, 6)
+    study.tell(pulls[0], 1.0)
+    assert (other.pulls, other.pending) == (1, 5)
+    other.tell(pulls[1], 0.5)
+    assert (study.pulls, study.pending) == (2, 4)
+    again = ba.Study(url, "study")
+    assert (again.pulls, again.pending, again.sequence) == (2, 4, 8)
+    assert repr(again.estimates) == repr(study.estimates) == repr(other.estimates)
+
+
+def test_a_repeated_tell_counts_once_and_another_reward_is_refused(url: str) -> None:
+    study, other = make(url), make(url)
+    pull = study.ask_pulls()
+    for teller in (study, other, study):
+        teller.tell(pull, 0.25)
+    assert (study.pulls, study.sequence) == (1, 2)
+    for teller in (study, other):
+        with pytest.raises(InputError, match=r"reward must be the same when a pull is told again, got 0\.75"):
+            teller.tell(pull, 0.75)
+        with pytest.raises(InputError, match="pull must not be told"):
+            teller.cancel(pull)
+    assert study.sequence == 2
+    pulls = study.ask_pulls(2)
+    study.tell_many([pulls[0], pulls[0], pull], [1.0, 1.0, 0.25])
+    assert (study.pulls, study.sequence) == (2, 5)
+    with pytest.raises(InputError, match="be the same"):
+        study.tell_many([pulls[1], pulls[1]], [1.0, 0.0])
+    assert study.sequence == 5
+
+
+def test_a_worker_that_asks_again_gets_the_same(url: str) -> None:
+    study, other = make(url), make(url)
+    pull = study.ask_pulls(worker="w")
+    assert other.ask_pulls(worker="w") == pull
+    assert other.ask_pulls(worker="v") != pull
+    three = study.ask_pulls(3, worker="w")
+    assert three[0] == pull
+    assert len(set(three)) == 3
+    other.tell(three[1], 1.0)
+    assert study.ask_pulls(2, worker="w") == [three[0], three[2]]
+    study.cancel(three[0])
+    assert study.ask_pulls(worker="w") == three[2]
+    assert study.ask_pulls() != study.ask_pulls()
+    assert study.pending == 4
+
+
+def test_a_pull_expires_by_its_lease_and_counts_as_cancelled(url: str) -> None:
+    study, other = make(url, lease=0.2), make(url, lease=0.2)
+    late, told = study.ask_pulls(2)
+    study.tell(told, 1.0)
+    threading.Event().wait(0.3)
+    fresh = other.ask_pulls()  # at the next ask of anyone
+    assert (study.pending, study.expired, study.result.cancelled) == (1, 1, 1)
+    assert [event.kind for event in study.events()] == ["ask", "ask", "tell", "ask", "expire"]
+    for teller in (study, other):
+        with pytest.raises(InputError, match="its lease has ended, and counts as cancelled"):
+            teller.tell(late, 1.0)
+    study.cancel(late)  # as it is
+    study.tell(fresh, 0.0)
+    assert "1 pull was cancelled and counted as replaced" in str(study.result)
+
+
+def test_what_comes_after_the_lease_and_before_anyone_notices_is_taken(url: str) -> None:
+    study = make(url, lease=0.1)
+    pull = study.ask_pulls()
+    threading.Event().wait(0.2)
+    study.tell(pull, 1.0)
+    assert (study.pulls, study.expired) == (1, 0)
+
+
+def test_cancelled_pulls_are_as_those_of_an_identifier(url: str) -> None:
+    study, finder = make(url), ba.Identifier(["A", "B", "C"], **ASKED)
+    mine, theirs = study.ask_pulls(9), finder.ask_pulls(9)
+    for place in (8, 0, 4, 3, 7):
+        if place in (0, 7):
+            study.cancel(mine[place])
+            finder.cancel(theirs[place])
+        else:
+            study.tell(mine[place], place / 10)
+            finder.tell(theirs[place], place / 10)
+        assert repr(study.result) == repr(finder.result)
+    study.cancel(mine[0])
+    study.cancel_many([mine[0], mine[7], mine[1]])
+    finder.cancel(theirs[1])
+    assert repr(study.result) == repr(finder.result)
+    with pytest.raises(InputError, match="it was cancelled, and counts as cancelled"):
+        study.tell(mine[0], 0.5)
+
+
+def test_the_decision_is_frozen_and_the_same_for_all(url: str, tmp_path: Path) -> None:
+    study, other = make(url), make(url)
+    rng = random.Random(1)
+    spare: list[ba.Pull] = []
+    while not study.done:
+        spare = spare or study.ask_pulls(50)
+        pull = spare.pop(0)
+        study.tell(pull, reward(rng, pull.arm))
+    decided_at = study.decided_at
+    assert decided_at is not None
+    events = study.events()
+    assert events[decided_at - 1].kind == "tell"
+    assert events[decided_at].kind == "decide"
+    result = study.result
+    with pytest.raises(InputError, match="ask must come before the decision"):
+        study.ask_pulls()
+    assert len(spare) > 5
+    other.tell_many(spare, [0.0] * len(spare))  # recorded, and changes nothing
+    reopened = ba.Study(url, "study")
+    for each in (study, other, reopened):
+        assert each.result == result
+        assert each.decided_at == decided_at
+        assert each.pulls == result.pulls + len(spare)
+    study.export(tmp_path / "study.jsonl")
+    again = replay(tmp_path / "study.jsonl")
+    assert again.agrees
+    assert again.result == result
+    assert (again.decided_at, again.recorded_at) == (decided_at, decided_at)
+
+
+def test_a_batch_that_decides_in_its_middle_names_the_event(url: str, tmp_path: Path) -> None:
+    study = make(url)
+    rng = random.Random(5)
+    while not study.done:
+        pulls = study.ask_pulls(64)
+        rng.shuffle(pulls)
+        study.tell_many(pulls, [reward(rng, pull.arm) for pull in pulls])
+    study.export(tmp_path / "study.jsonl")
+    again = replay(tmp_path / "study.jsonl")
+    assert again.decided_at == study.decided_at
+    assert again.agrees
+    assert again.result == study.result
+
+
+def test_a_forged_decision_is_found_out(tmp_path: Path) -> None:
+    study = make(f"sqlite:///{tmp_path}/run.db")
+    run(study)
+    study.export(tmp_path / "study.jsonl")
+    lines = (tmp_path / "study.jsonl").read_text().splitlines()
+    forged = [line.replace('\\"best\\": \\"A\\"', '\\"best\\": \\"B\\"') for line in lines]
+    assert forged != lines
+    (tmp_path / "forged.jsonl").write_text("\n".join(forged))
+    assert not replay(tmp_path / "forged.jsonl").agrees
+    tells = [place for place, line in enumerate(lines) if '"tell"' in line]
+    missing = [line for place, line in enumerate(lines) if place != tells[3]]
+    (tmp_path / "missing.jsonl").write_text("\n".join(missing))
+    with pytest.raises(InputError, match="events are missing"):
+        replay(tmp_path / "missing.jsonl")
+    changed = list(lines)
+    for place in tells:
+        row = json.loads(lines[place])
+        changed[place] = json.dumps({**row, "value": 1.0 - row["value"]})
+    (tmp_path / "changed.jsonl").write_text("\n".join(changed))
+    assert not replay(tmp_path / "changed.jsonl").agrees
+
+
+def test_what_is_wrong_is_refused_and_changes_nothing(url: str) -> None:
+    study, foreign = make(url), make(url, "other")
+    pull, alien = study.ask_pulls(), foreign.ask_pulls()
+    before = study.events()
+    for value in (math.nan, math.inf, -math.inf, 1.5, -0.1, "1", None):
+        with pytest.raises(InputError, match="reward must"):
+            study.tell(pull, value)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="reward must"):
+        study.tell_many([pull, pull], [0.5, math.nan])
+    for wrong in (alien, ba.Pull("B", pull.number, pull._of), ba.Pull("A", 99, pull._of), ba.Pull("A", 0)):
+        with pytest.raises(InputError, match="pull must be of this study"):
+            study.tell(wrong, 0.5)
+        with pytest.raises(InputError, match="pull must be of this study"):
+            study.cancel(wrong)
+    with pytest.raises(InputError, match="pull must be what ask_pulls gave, got 'A'"):
+        study.tell("A", 0.5)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="rewards must be as many as pulls"):
+        study.tell_many([pull], [0.5, 0.5])
+    with pytest.raises(InputError, match="source must come with contamination='sources'"):
+        study.tell(pull, 0.5, source="x")
+    numbers: list[Any] = [0, -1, 1.5, "2"]
+    for number in numbers:
+        with pytest.raises(InputError, match="n must be a whole number >= 1"):
+            study.ask_pulls(number)
+    with pytest.raises(InputError, match="worker must be a text"):
+        study.ask_pulls(worker=3)  # type: ignore[call-overload]
+    assert study.events() == before
+
+
+def test_settings_are_compared_and_named(url: str) -> None:
+    make(url)
+    with pytest.raises(InputError, match=r"epsilon must be as when the study 'study' was made \(0.05\), got \[0.1\]"):
+        make(url, epsilon=0.1)
+    with pytest.raises(InputError, match="arms must be as when"):
+        make(url, arms=["A", "B"])
+    with pytest.raises(InputError, match="options must be as when"):
+        make(url, resolution=0.3)
+    with pytest.raises(InputError, match="lease must be as when"):
+        make(url, lease=5)
+    with pytest.raises(InputError, match=r"name must be that of a study, got 'nobody'.* 'study'"):
+        ba.Study(url, "nobody")
+    with pytest.raises(InputError, match="arms must be given with the rest of the question"):
+        ba.Study(url, "study", delta=0.1)
+    assert make(url).labels == ("A", "B", "C")
+
+
+def test_labels_come_back_as_they_were(url: str) -> None:
+    labels = ["a", 1, 2.5, False, "ä\n'\"%s"]
+    study = make(url, arms=labels)
+    study.tell_many(study.ask_pulls(5), [0.1] * 5)
+    again = ba.Study(url, "study")
+    assert list(again.labels) == labels
+    assert [type(label) for label in again.labels] == [type(label) for label in labels]
+    assert repr(again.estimates) == repr(study.estimates)
+    with pytest.raises(InputError, match="arms must be strings, numbers or bools"):
+        make(url, "tuples", arms=[(1, 2), (3, 4)])
+
+
+def test_sources(url: str, tmp_path: Path) -> None:
+    study = make(url, contamination="sources", epsilon=0.1)
+    finder = ba.Identifier(["A", "B", "C"], **{**ASKED, "epsilon": 0.1}, contamination="sources")
+    rng = random.Random(2)
+    for voter in range(60):
+        source = f"voter {voter}" if voter % 2 else voter
+        mine, theirs = study.ask_pulls(), finder.ask_pulls()
+        assert mine.arm == theirs.arm
+        value = reward(rng, mine.arm)
+        study.tell(mine, value, source)
+        study.tell(mine, value, source)
+        finder.tell(theirs, value, source)
+    pull = study.ask_pulls()
+    with pytest.raises(InputError, match="source must be given"):
+        study.tell(pull, 1.0)
+    with pytest.raises(InputError, match="be a string, a number or a bool"):
+        study.tell(pull, 1.0, (1, 2))
+    finder.ask_pulls()
+    assert repr(study.result) == repr(finder.result) == repr(ba.Study(url, "study").result)
+    study.export(tmp_path / "study.jsonl")
+    assert repr(replay(tmp_path / "study.jsonl").result) == repr(finder.result)
+
+
+def test_an_archived_study_can_be_read_only(url: str) -> None:
+    study, other = make(url), make(url)
+    pull = study.ask_pulls()
+    study.archive()
+    study.archive()
+    assert other.archived
+    for act in (lambda: other.ask_pulls(), lambda: other.tell(pull, 0.5), lambda: other.cancel(pull)):
+        with pytest.raises(InputError, match="study must not be archived"):
+            act()
+    assert other.pending == 1
+    assert [event.kind for event in other.events()] == ["ask", "archive"]
+
+
+def test_pulls_by_number_pickles_and_threads(url: str) -> None:
+    study = make(url)
+    pulls = study.ask_pulls(4)
+    assert [study.pull(pull.number) for pull in pulls] == pulls
+    with pytest.raises(InputError, match="pull must be below 4"):
+        study.pull(4)
+    again: ba.Study = pickle.loads(pickle.dumps(study))
+    again.tell(pickle.loads(pickle.dumps(pulls[0])), 1.0)
+    assert study.pulls == 1
+
+    def work(seed: int) -> None:
+        rng = random.Random(seed)
+        for _ in range(20):
+            pull = study.ask_pulls()
+            study.tell(pull, reward(rng, pull.arm))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(study.events()) == 4 + 1 + 8 * 20 * 2 + (study.decided_at is not None)
+
+
+def _work(study: ba.Study, worker: int, pairs: int) -> None:
+    rng = random.Random(worker)
+    for _ in range(pairs):
+        pull = study.ask_pulls(worker=str(worker))
+        study.tell(pull, rng.random() / 2)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_forked_processes_share_a_study(url: str) -> None:
+    study = make(url, resolution=1e-6)
+    study.tell(study.ask_pulls(), 0.5)
+    workers = [multiprocessing.get_context("fork").Process(target=_work, args=(study, k, 15)) for k in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    events = study.events()
+    assert [event.seq for event in events] == list(range(1, 2 * 61 + 1))
+    assert sorted(event.pull for event in events if event.kind == "tell" and event.pull is not None) == list(range(61))
+    assert study.pending == 0
+
+
+def test_without_epsilon_nothing_is_cancelled_and_nothing_expires(url: str) -> None:
+    study = make(url, epsilon=0.0)
+    assert study.lease == math.inf
+    with pytest.raises(InputError, match="epsilon must be above 0 to cancel"):
+        study.cancel(study.ask_pulls())
+    with pytest.raises(InputError, match="lease must be left out with epsilon = 0"):
+        make(url, "leased", epsilon=0.0, lease=10)
+    assert make(url, "other").lease == 3600.0
+    assert make(url, "for ever", lease=math.inf).lease == math.inf
+    with pytest.raises(InputError, match="lease must be a number of seconds > 0"):
+        make(url, "never", lease=0)
