@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bestarm.methods import Method
@@ -54,17 +55,25 @@ def guarantees_page() -> str:
 def cli_page() -> str:
     """The help of every command as a page."""
     os.environ.update(COLUMNS="100", NO_COLOR="1", TERM="dumb")
+    from typer.main import get_command
     from typer.testing import CliRunner
 
     from bestarm.cli.main import app
 
     lines = ["# Command line", "", "Generated from `--help` by `make docs`.", ""]
-    for words in ([], ["demo"], ["reproduce"], ["identify"], ["plan"], ["simulate"], ["attack"]):
+    for words in _commands(get_command(app)):
         text = CliRunner().invoke(app, [*words, "--help"]).output
         plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
         body = "\n".join(line.rstrip() for line in plain.strip("\n").splitlines())
         lines += [f"## {' '.join(['bestarm', *words])}", "", "```text", body, "```", ""]
     return "\n".join(lines)
+
+
+def _commands(command: Any, *words: str) -> Iterator[list[str]]:
+    """Go through a command and all below it."""
+    yield list(words)
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _commands(below, *words, name)
 
 
 PAGES = {

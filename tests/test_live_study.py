@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import multiprocessing
@@ -15,6 +16,7 @@ import pytest
 
 import bestarm as ba
 from bestarm import InputError
+from bestarm.errors import LateError
 from bestarm.live.export import replay
 from live_tools import ASKED, make
 
@@ -67,7 +69,7 @@ def test_so_does_one_by_each_method_of_the_paper(method: str, tmp_path: Path) ->
         if finder.done:
             break
     assert study.done == finder.done
-    assert study.finder().pulls == finder.pulls
+    assert study.pulls == finder.pulls
 
 
 def test_what_is_told_is_there_for_everyone(url: str) -> None:
@@ -380,3 +382,78 @@ def test_without_epsilon_nothing_is_cancelled_and_nothing_expires(url: str) -> N
     assert make(url, "for ever", lease=math.inf).lease == math.inf
     with pytest.raises(InputError, match="lease must be a number of seconds > 0"):
         make(url, "never", lease=0)
+
+
+JUDGE = random.Random(9)
+
+
+def judge(arm: Any) -> float:
+    return reward(JUDGE, arm)
+
+
+@pytest.mark.parametrize("workers", [1, 8])
+def test_a_study_runs_a_function(url: str, workers: int) -> None:
+    study = make(url)
+    result = study.run(judge, workers=workers, worker="machine")
+    assert (result.status, result.best) == ("identified", "A")
+    assert result == make(url).result
+    workers_seen = {event.worker for event in study.events() if event.kind == "ask"}
+    assert workers_seen == {f"machine.{slot}" for slot in range(workers)}
+
+
+def test_a_run_that_is_started_again_makes_first_what_was_under_way(url: str) -> None:
+    study = make(url)
+    calls = iter(range(100))
+
+    def fails(arm: Any) -> float:
+        if next(calls) == 6:
+            raise ConnectionError
+        return 0.5
+
+    with pytest.raises(ConnectionError) as caught:
+        study.run(fails, worker="w")
+    assert caught.value.result.pulls == 6  # type: ignore[attr-defined]
+    assert study.pending == 1
+    result = make(url).run(lambda arm: 0.5, worker="w", max_pulls=3)
+    assert (result.status, result.limit, result.pulls) == ("undecided", "budget", 9)
+    asks = [event.pull for event in study.events() if event.kind == "ask"]
+    assert asks == list(range(9))  # the one that failed was made again
+
+
+def test_a_run_of_coroutines(url: str) -> None:
+    async def later(arm: Any) -> float:
+        await asyncio.sleep(0.0)
+        return judge(arm)
+
+    result = asyncio.run(make(url).run_async(later, workers=4))
+    assert result.best == "A"
+    with pytest.raises(InputError, match="epsilon must be above 0 to cancel pulls"):
+        make(url, "clean", epsilon=0.0).run(judge, on_error="cancel")
+
+
+def test_what_comes_after_its_lease_is_an_error_or_cancelled(url: str) -> None:
+    study, other = make(url, lease=0.1), make(url, lease=0.1)
+
+    def slow(arm: Any) -> float:
+        threading.Event().wait(0.15)
+        other.ask_pulls()  # which ends the lease
+        return 0.5
+
+    with pytest.raises(LateError, match="its lease has ended"):
+        study.run(slow, max_pulls=1)
+    result = study.run(slow, max_pulls=2, on_error="cancel")
+    assert result.cancelled == study.expired >= 3
+
+
+def test_two_runs_in_two_processes_end_with_the_same_verdict(url: str) -> None:
+    study = make(url)
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(2) as pool:
+        found = pool.starmap(_run, [(url, 1), (url, 2)])
+    assert found[0] == found[1] == str(study.result)
+    assert "'A' has the highest mean" in found[0]
+
+
+def _run(url: str, seed: int) -> str:
+    rng = random.Random(seed)
+    return str(ba.Study(url, "study").run(lambda arm: reward(rng, arm), worker=str(seed)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,3 +86,14 @@ def checked_seed(seed: object) -> Seed:
     if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
         return int(seed)
     raise InputError("seed", "be a whole number >= 0, a SeedSequence or a Generator", seed, "any number will do")
+
+
+def callers_level() -> int:
+    """Return the `stacklevel` of a warning, given in the function that calls this, which names the user's line."""
+    level = 1
+    frame = sys._getframe(1)
+    inside = str(Path(__file__).parent)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
+        frame = frame.f_back
+        level += 1
+    return level

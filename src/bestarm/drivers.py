@@ -11,10 +11,10 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from bestarm.checks import checked, number, one_of
-from bestarm.errors import InputError
+from bestarm.errors import DecidedError, InputError, LateError
 from bestarm.identifier import Identifier
 from bestarm.methods import DEFAULT
 from bestarm.problem import Label
@@ -26,50 +26,121 @@ ON_ERROR = ("raise", "cancel", "retry")
 TRIES = 4  # of a pull, the first included
 
 
+class Finder(Protocol):
+    """What is driven: an `Identifier`, or a study on a database."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the decision has been made."""
+        ...
+
+    @property
+    def pulls(self) -> int:
+        """Rewards used so far."""
+        ...
+
+    @property
+    def result(self) -> Result:
+        """The verdict so far."""
+        ...
+
+    def ask_pulls(self) -> Pull:
+        """Return the next pull to make."""
+        ...
+
+    def tell(self, arm: Pull, reward: float) -> None:
+        """Take in its reward."""
+        ...
+
+    def cancel(self, pull: Pull) -> None:
+        """Give it up."""
+        ...
+
+    def snapshot(self) -> Identifier:
+        """Return a copy to read from."""
+        ...
+
+
 @dataclass
-class _Budget:
+class Budget:
     """When to stop from outside, and what to do about a pull that fails."""
 
-    finder: Identifier
+    finder: Finder
     max_pulls: float
     deadline: float
     on_error: str
     asked: int = 0
 
-    def is_open(self) -> bool:
-        """Whether another pull may be made."""
-        return not self.finder.done and self.asked < self.max_pulls and time.monotonic() < self.deadline
-
-    def ask(self) -> Pull:
+    def next_pull(self) -> Pull | None:
+        """Return another pull to make, if one may be made."""
+        if self.finder.done or self.asked >= self.max_pulls or time.monotonic() >= self.deadline:
+            return None
+        try:
+            pull = self.finder.ask_pulls()
+        except DecidedError:  # by another process, meanwhile
+            return None
         self.asked += 1
-        return self.finder.ask_pulls()
+        return pull
+
+    def tell(self, pull: Pull, reward: float) -> None:
+        """Tell a reward; one that comes after its lease counts as cancelled, which has to be allowed for."""
+        try:
+            self.finder.tell(pull, reward)
+        except LateError:
+            if self.on_error != "cancel":
+                raise
 
     def left(self) -> float | None:
         """Seconds until the deadline; None if there is none."""
         return None if math.isinf(self.deadline) else max(0.0, self.deadline - time.monotonic())
 
     def result(self) -> Result:
-        return self.finder.result if self.finder.done else replace(self.finder.result, limit="budget")
+        """Return the verdict; if there is none, it was stopped from outside."""
+        found = self.finder.result
+        return found if found.status != "undecided" else replace(found, limit="budget")
 
     def carry(self, error: BaseException) -> None:
         """Let an exception carry all that was told so far."""
-        with contextlib.suppress(AttributeError):  # an exception of the user's that takes no attributes
+        with contextlib.suppress(Exception):  # one of the user's that takes no attributes; a database that is away
             error.result = self.finder.result  # type: ignore[attr-defined]
 
 
-def _budget(
-    arms: int | Iterable[Label], max_pulls: int | None, timeout: float | None, on_error: str, settings: dict[str, Any]
-) -> _Budget:
+def new_budget(finder: Finder, epsilon: float, max_pulls: int | None, timeout: float | None, on_error: str) -> Budget:
+    """Return a budget, or refuse it; its time begins now."""
     if max_pulls is not None:
         checked(max_pulls=max_pulls)
     if timeout is not None and not 0.0 < number(timeout) < math.inf:
         raise InputError("timeout", "be a number of seconds > 0", timeout, "leave it out to go on until the decision")
     one_of("on_error", on_error, ON_ERROR)
-    finder = Identifier(arms, **settings)
-    if on_error == "cancel" and settings["epsilon"] == 0.0:
+    if on_error == "cancel" and epsilon == 0.0:
         raise InputError("epsilon", "be above 0 to cancel pulls", 0.0, "what never comes counts as replaced")
     deadline = math.inf if timeout is None else time.monotonic() + timeout
-    return _Budget(finder, math.inf if max_pulls is None else max_pulls, deadline, on_error)
+    return Budget(finder, math.inf if max_pulls is None else max_pulls, deadline, on_error)
+
+
+def drive(pull: Callable[[Label], float], workers: int, budget: Budget, progress: bool) -> Result:
+    """Pull arms, several at a time, until the decision or the end of the budget."""
+    if not callable(pull):
+        raise InputError("pull", "be a function from a label to a reward", pull, "such as lambda arm: measure(arm)")
+    (hands,) = checked(workers=workers)
+    with watched(budget.finder, progress):
+        if hands == 1:
+            _one_by_one(pull, budget)
+        else:
+            _in_threads(pull, budget, int(hands))
+    return budget.result()
+
+
+async def drive_async(
+    pull: Callable[[Label], Awaitable[float]], workers: int, budget: Budget, progress: bool
+) -> Result:
+    """Do the same with a coroutine function."""
+    if not callable(pull):
+        raise InputError("pull", "be a coroutine function from a label to a reward", pull, "async def pull(arm): ...")
+    (hands,) = checked(workers=workers)
+    with watched(budget.finder, progress):
+        await _in_tasks(pull, budget, int(hands))
+    return budget.result()
 
 
 def identify(
@@ -117,17 +188,9 @@ def identify(
     >>> identify(lambda arm: arm / 10, 3, delta=0.05, epsilon=0.0, sigma=0.01, method="mean-se").best
     2
     """
-    if not callable(pull):
-        raise InputError("pull", "be a function from a label to a reward", pull, "such as lambda arm: measure(arm)")
-    (hands,) = checked(workers=workers)
     settings = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method, **options}
-    budget = _budget(arms, max_pulls, timeout, on_error, settings)
-    with watched(budget.finder, progress):
-        if hands == 1:
-            _one_by_one(pull, budget)
-        else:
-            _in_threads(pull, budget, int(hands))
-    return budget.result()
+    budget = new_budget(Identifier(arms, **settings), epsilon, max_pulls, timeout, on_error)
+    return drive(pull, workers, budget, progress)
 
 
 def _attempt(pull: Callable[[Label], float], arm: Label, tries: int) -> float:
@@ -140,11 +203,10 @@ def _attempt(pull: Callable[[Label], float], arm: Label, tries: int) -> float:
                 raise
 
 
-def _one_by_one(pull: Callable[[Label], float], budget: _Budget) -> None:
-    while budget.is_open():
-        asked = budget.ask()
+def _one_by_one(pull: Callable[[Label], float], budget: Budget) -> None:
+    while (asked := budget.next_pull()) is not None:
         try:
-            budget.finder.tell(asked, _attempt(pull, asked.arm, TRIES if budget.on_error == "retry" else 1))
+            budget.tell(asked, _attempt(pull, asked.arm, TRIES if budget.on_error == "retry" else 1))
         except Exception as error:
             if budget.on_error != "cancel" or isinstance(error, InputError):
                 budget.carry(error)
@@ -155,14 +217,13 @@ def _one_by_one(pull: Callable[[Label], float], budget: _Budget) -> None:
             raise
 
 
-def _in_threads(pull: Callable[[Label], float], budget: _Budget, workers: int) -> None:
+def _in_threads(pull: Callable[[Label], float], budget: Budget, workers: int) -> None:
     tries = TRIES if budget.on_error == "retry" else 1
     pool = ThreadPoolExecutor(workers, thread_name_prefix="bestarm")
     under_way: dict[Future[float], Pull] = {}
     try:
         while True:
-            while budget.is_open() and len(under_way) < workers:
-                asked = budget.ask()
+            while len(under_way) < workers and (asked := budget.next_pull()) is not None:
                 under_way[pool.submit(_attempt, pull, asked.arm, tries)] = asked
             if not under_way or budget.finder.done:
                 return
@@ -178,10 +239,10 @@ def _in_threads(pull: Callable[[Label], float], budget: _Budget, workers: int) -
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _take(budget: _Budget, asked: Pull, error: BaseException | None, future: Any) -> None:
+def _take(budget: Budget, asked: Pull, error: BaseException | None, future: Any) -> None:
     """Tell what came of a call that has ended."""
     if error is None:
-        budget.finder.tell(asked, future.result())
+        budget.tell(asked, future.result())
     elif budget.on_error == "cancel":
         budget.finder.cancel(asked)
     else:
@@ -215,23 +276,17 @@ async def identify_async(
     >>> asyncio.run(identify_async(judge, 3, delta=0.05, epsilon=0.0, sigma=0.01, method="mean-se")).best
     2
     """
-    if not callable(pull):
-        raise InputError("pull", "be a coroutine function from a label to a reward", pull, "async def pull(arm): ...")
-    (hands,) = checked(workers=workers)
     settings = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method, **options}
-    budget = _budget(arms, max_pulls, timeout, on_error, settings)
-    with watched(budget.finder, progress):
-        await _in_tasks(pull, budget, int(hands))
-    return budget.result()
+    budget = new_budget(Identifier(arms, **settings), epsilon, max_pulls, timeout, on_error)
+    return await drive_async(pull, workers, budget, progress)
 
 
-async def _in_tasks(pull: Callable[[Label], Awaitable[float]], budget: _Budget, workers: int) -> None:
+async def _in_tasks(pull: Callable[[Label], Awaitable[float]], budget: Budget, workers: int) -> None:
     tries = TRIES if budget.on_error == "retry" else 1
     under_way: dict[asyncio.Task[float], Pull] = {}
     try:
         while True:
-            while budget.is_open() and len(under_way) < workers:
-                asked = budget.ask()
+            while len(under_way) < workers and (asked := budget.next_pull()) is not None:
                 under_way[asyncio.create_task(_attempt_async(pull, asked.arm, tries))] = asked
             if not under_way or budget.finder.done:
                 return

@@ -46,6 +46,21 @@ class InputError(ValueError):
         return type(self), (self.parameter, self.rule, received, self.fix)
 
 
+class DecidedError(InputError):
+    """Someone asks for another pull after the decision, which may have been made in another process meanwhile."""
+
+    def __init__(self, status: str, where: str) -> None:
+        self._where = where
+        super().__init__("ask", "come before the decision", status, f"look at {where}.done and {where}.result")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.received, self._where)
+
+
+class LateError(InputError):
+    """A reward comes for a pull that was cancelled, or whose lease has ended."""
+
+
 class _Shown(str):
     """A text that stands for the value it is the repr of."""
 

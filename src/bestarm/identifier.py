@@ -5,20 +5,18 @@ from __future__ import annotations
 import copy
 import hashlib
 import math
-import sys
 import threading
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.checks import Seed, checked_seed, number
-from bestarm.errors import InputError
+from bestarm.checks import Seed, callers_level, checked_seed, number
+from bestarm.errors import DecidedError, InputError
 from bestarm.forecast import DECIDED, Forecast, foretell
 from bestarm.kernels import methods as kernels
 from bestarm.kernels.readouts import withdraw
@@ -157,7 +155,7 @@ class Identifier:
             problem.delta,
         )
         if warning is not None:
-            warnings.warn(warning, stacklevel=_callers_level())
+            warnings.warn(warning, stacklevel=callers_level())
 
     def __repr__(self) -> str:
         return (
@@ -281,11 +279,9 @@ class Identifier:
             return 0.5 * (low + high) if self._problem.bounds is not None else 0.0
         return min(max(estimate, low), high)
 
-    def _too_late(self) -> InputError:
+    def _too_late(self) -> DecidedError:
         assert self._decision is not None
-        return InputError(
-            "ask", "come before the decision", self._decision.status, "look at finder.done and finder.result"
-        )
+        return DecidedError(self._decision.status, "finder")
 
     def tell(self, arm: Label | Pull, reward: float, source: Hashable | None = None) -> None:
         """Take in one reward, of a pull that was asked for or of an arm. A bad one is refused and changes nothing.
@@ -490,6 +486,10 @@ class Identifier:
             )
         )
 
+    def snapshot(self) -> Identifier:
+        """Return a copy, which is yours: to read a verdict while others go on, or to try out what would follow."""
+        return copy.deepcopy(self)
+
     def plot(self, axes: Axes | None = None) -> Figure:
         """Return a figure of how things stand: `result.plot`, and below it the evidence over time (certified method).
 
@@ -580,17 +580,6 @@ def _foreign(tag: str) -> InputError:
         tag,
         "open it with the version that wrote it, or tell its rewards, in order, to a new Identifier",
     )
-
-
-def _callers_level() -> int:
-    """Return the `stacklevel` of a warning, given in the function that calls this, which names the user's line."""
-    level = 1
-    frame = sys._getframe(1)
-    inside = str(Path(__file__).parent)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
-        frame = frame.f_back
-        level += 1
-    return level
 
 
 def _estimate(row: ArmRow) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import sys
 import threading
 import time
@@ -103,7 +102,7 @@ def describe(finder: Any) -> str:
 
     It looks at a copy: to read a verdict may add up rewards in another order, and so change a last digit later.
     """
-    seen = copy.deepcopy(finder)
+    seen = finder.snapshot()
     if seen.done:
         return "decided"
     result = seen.result

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestarm.cli.options import Contamination, GoodEnough, Resolution, given, pair
-from bestarm.cli.output import Format, write_rows
+from bestarm.cli.output import Format, arm_rows, finite_leads, write_rows
 
 if TYPE_CHECKING:
     from bestarm.result import Result
@@ -91,7 +90,7 @@ def identify(
         rows = [asdict(row) for row in weighed]
         print(json.dumps(json.loads(result.to_json()) | {"sensitivity": rows}, indent=1))
     elif form is Format.csv:
-        write_rows(_arms(result), form)
+        write_rows(arm_rows(result), form)
     else:
         _report(result, weighed, len(labels))
     raise typer.Exit(0 if result.status == "identified" else NO_WINNER)
@@ -99,25 +98,13 @@ def identify(
 
 def _report(result: Result, weighed: tuple[Sensitivity, ...], told: int) -> None:
     print(result, end="\n\n")
-    write_rows(_arms(result), Format.table)
+    write_rows(arm_rows(result), Format.table)
     facts = list(_facts(result))
     if facts:
         print("", *facts, sep="\n")
     if weighed:
         print(f"\nAll {told:,} rewards at other epsilons:")
         write_rows([_weighed(row) for row in weighed], Format.table)
-
-
-def _arms(result: Result) -> list[dict[str, Any]]:
-    """Return a row an arm, with the lead of the winner or leader over it if anything is known of that."""
-    leads = _leads(result)
-    rows = [vars(row) for row in result.arms]
-    return [{**row, "lead": leads.get(row["label"])} for row in rows] if leads else rows
-
-
-def _leads(result: Result) -> dict[Any, float]:
-    """Return the leads that are finite; none after an alarm, when nothing is claimed."""
-    return {} if result.alarms else {label: lead for label, lead in result.leads.items() if math.isfinite(lead)}
 
 
 def _facts(result: Result) -> Iterator[str]:
@@ -128,7 +115,7 @@ def _facts(result: Result) -> Iterator[str]:
         return
     who = repr(result.leader)
     yield f"p-value    {result.evidence:.3g}, valid at any time, against: another arm is at least as good as {who}"
-    if _leads(result):
+    if finite_leads(result):
         yield (
             f"lead       at least what {who} is ahead of each arm (negative: it may be behind), all of them with "
             f"probability {1.0 - result.delta:g} if it is the best"

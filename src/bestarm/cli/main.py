@@ -13,7 +13,8 @@ from bestarm.cli.options import SIMULATED, explained
 from bestarm.cli.plan import plan
 from bestarm.cli.reproduce import reproduce
 from bestarm.cli.simulate import simulate
-from bestarm.errors import InputError
+from bestarm.cli.study import study
+from bestarm.errors import InputError, StoreError
 
 BAD_INPUT = 2
 
@@ -31,12 +32,13 @@ app.command(epilog=explained())(identify)
 app.command(epilog=explained(*SIMULATED))(plan)
 app.command(epilog=explained(*SIMULATED))(simulate)
 app.command(epilog=explained(*SIMULATED))(attack)
+app.add_typer(study)
 
 
 def main() -> None:
-    """Run the command; bad input is one line on stderr and exit code 2."""
+    """Run the command; bad input, or a database that refuses, is one line on stderr and exit code 2."""
     try:
         app()
-    except InputError as error:
+    except (InputError, StoreError) as error:
         print(f"bestarm: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)

@@ -8,7 +8,10 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bestarm.result import Result
 
 Row = Mapping[str, Any]
 
@@ -31,6 +34,18 @@ def write_rows(rows: Sequence[Row], form: Format) -> None:
         writer.writerows(rows)
     else:
         _write_table(rows)
+
+
+def arm_rows(result: Result) -> list[dict[str, Any]]:
+    """Return a row an arm, with the lead of the winner or leader over it if anything is known of that."""
+    leads = finite_leads(result)
+    rows = [vars(row) for row in result.arms]
+    return [{**row, "lead": leads.get(row["label"])} for row in rows] if leads else rows
+
+
+def finite_leads(result: Result) -> dict[Any, float]:
+    """Return the leads that are finite; none after an alarm, when nothing is claimed."""
+    return {} if result.alarms else {label: lead for label, lead in result.leads.items() if math.isfinite(lead)}
 
 
 def _write_table(rows: Sequence[Row]) -> None:

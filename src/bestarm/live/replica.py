@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bestarm.errors import InputError
+from bestarm.errors import InputError, LateError
 from bestarm.identifier import Identifier
 from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, TELL, Columns, Event
 from bestarm.live.settings import Settings, from_note, to_note
@@ -77,7 +77,7 @@ class Replica:
             return False
         if fate != TOLD:
             why = "its lease has ended" if fate == EXPIRED else "it was cancelled"
-            raise InputError("pull", "be outstanding", self.pull(number), f"{why}, and counts as cancelled")
+            raise LateError("pull", "be outstanding", self.pull(number), f"{why}, and counts as cancelled")
         if self._values[number] != value or self._sources.get(number) != source:
             told = f"{self._values[number]!r} was told before, and stands"
             raise InputError("reward", "be the same when a pull is told again", value, told)
@@ -245,6 +245,6 @@ class Replica:
             self.fold([event])
         self.seq = columns.head
 
-    def copy_of_finder(self) -> Identifier:
+    def snapshot(self) -> Identifier:
         """Return a copy of the identifier to read from: reading may change the last bit of a later estimate."""
         return copy.deepcopy(self.finder)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.pool import NullPool
 
-from bestarm.errors import InputError
+from bestarm.errors import InputError, StoreError
 from bestarm.live.events import COLUMNS, Event
 from bestarm.live.store import Store
 
@@ -37,7 +37,14 @@ _REASONS = {
 
 
 class SQLiteStore(Store):
-    """A file. Written ahead (WAL), synced at every commit (synchronous=FULL), one writer at a time (BEGIN IMMEDIATE)."""
+    """A file: written ahead (WAL), synced at each commit (synchronous=FULL), one writer at a time (BEGIN IMMEDIATE)."""
+
+    def prepare(self, *, create: bool) -> None:
+        """See that the tables are there and of this version; a file that is not there is not made by looking."""
+        path = Path(self.url.database or "")
+        if not create and "uri" not in self.url.query and not path.exists():
+            raise StoreError(f"there is no study in {self.shown}", "there is no such file", "look at the URL")
+        super().prepare(create=create)
 
     def _open(self) -> sa.Engine:
         if self.url.database in (None, "", ":memory:"):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from bestarm.checks import Seed, number
-from bestarm.errors import InputError
+from bestarm.checks import Seed, checked, number
+from bestarm.drivers import Budget, drive, drive_async, new_budget
+from bestarm.errors import DecidedError, InputError
 from bestarm.forecast import Forecast
 from bestarm.identifier import Identifier
 from bestarm.live.connect import open_store
@@ -18,6 +19,7 @@ from bestarm.live.export import lines_of
 from bestarm.live.fold import Folded
 from bestarm.live.replica import Replica
 from bestarm.live.settings import Settings, new_settings, read_settings, source_text
+from bestarm.live.slots import Slots
 from bestarm.live.store import StudyRow
 from bestarm.locks import give_lock
 from bestarm.methods import DEFAULT
@@ -219,15 +221,15 @@ class Study:
         """
         if n is not None and not (number(n) >= 1 and number(n) % 1 == 0):
             raise InputError("n", "be a whole number >= 1", n, "leave it out to get one pull")
-        if worker is not None and not isinstance(worker, str):
-            raise InputError("worker", "be a text", worker, "such as the name of the machine and a number")
+        _checked_worker(worker)
         wanted = 1 if n is None else int(n)
         numbers: list[int] = []
 
         def change(replica: Replica, now: float) -> list[Event]:
             if replica.finder.decision is not None:
-                raise _DecidedError(replica.finder.decision.status)
-            numbers[:] = replica.held_by(worker)[:wanted] if worker is not None else []
+                raise DecidedError(replica.finder.decision.status, "study")
+            held, late = replica.held_by(worker) if worker is not None else [], set(replica.overdue(now))
+            numbers[:] = [place for place in held if place not in late][:wanted]  # the late ones end below
             missing = wanted - len(numbers)
             asks = replica.choose(missing, worker, now) if missing else []
             numbers.extend(ask.pull for ask in asks if ask.pull is not None)
@@ -244,9 +246,51 @@ class Study:
         while not self.done:
             try:
                 pull = self.ask_pulls(worker=worker)
-            except _DecidedError:  # in the meantime
+            except DecidedError:  # in the meantime
                 return
             yield pull
+
+    def run(
+        self,
+        pull: Callable[[Label], float],
+        *,
+        workers: int = 1,
+        worker: str | None = None,
+        max_pulls: int | None = None,
+        timeout: float | None = None,
+        on_error: str = "raise",
+        progress: bool = False,
+    ) -> Result:
+        """Pull arms until the decision, or the end of a budget, and return the verdict; others may do so too.
+
+        Parameters as for `identify`. With a name, `worker`, a process that is started again under it makes first the
+        pulls that were under way when it ended; without one these wait for their lease. A reward that comes after its
+        lease is an error, or, with on_error="cancel", counts as cancelled, which it is.
+        """
+        budget = self._budget(worker, workers, max_pulls, timeout, on_error)
+        return drive(pull, workers, budget, progress)
+
+    async def run_async(
+        self,
+        pull: Callable[[Label], Awaitable[float]],
+        *,
+        workers: int = 8,
+        worker: str | None = None,
+        max_pulls: int | None = None,
+        timeout: float | None = None,
+        on_error: str = "raise",
+        progress: bool = False,
+    ) -> Result:
+        """Do the same with a coroutine function; the database is waited for in between."""
+        budget = self._budget(worker, workers, max_pulls, timeout, on_error)
+        return await drive_async(pull, workers, budget, progress)
+
+    def _budget(
+        self, worker: str | None, workers: int, max_pulls: int | None, timeout: float | None, on_error: str
+    ) -> Budget:
+        (hands,) = checked(workers=workers)
+        slots = Slots(self, _checked_worker(worker), int(hands))
+        return new_budget(slots, self._settings.question["epsilon"], max_pulls, timeout, on_error)
 
     def pull(self, number: int) -> Pull:
         """Return a pull that was asked for, by its number: for a worker that has kept nothing else of it."""
@@ -409,53 +453,55 @@ class Study:
         with self._mine():
             return self._current().expired
 
-    def finder(self) -> Identifier:
+    def snapshot(self) -> Identifier:
         """Return an identifier with the state of now, which is yours: nothing that is told to it is recorded."""
         with self._mine():
-            return self._current().copy_of_finder()
+            return self._current().snapshot()
 
     @property
     def result(self) -> Result:
         """The verdict; before the decision, one with the status "undecided"."""
-        return self.finder().result
+        return self.snapshot().result
 
     @property
     def estimates(self) -> tuple[ArmRow, ...]:
         """What is known of each arm now: label, pulls, estimate, lower, upper, active."""
-        return self.finder().estimates
+        return self.snapshot().estimates
 
     def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
         """Return, for each epsilon of a grid, which arms the rewards so far leave in question (see `Identifier`)."""
-        return self.finder().sensitivity(epsilons)
+        return self.snapshot().sensitivity(epsilons)
 
     def forecast(self, seed: Seed = 0) -> Forecast:
         """Return how many more rewards it takes to decide, if things go on like this (see `Identifier.forecast`)."""
-        return self.finder().forecast(seed)
+        return self.snapshot().forecast(seed)
 
     def plot(self, axes: Axes | None = None) -> Figure:
         """Return a figure of how things stand (see `Identifier.plot`)."""
-        return self.finder().plot(axes)
+        return self.snapshot().plot(axes)
 
     def events(self) -> list[Event]:
         """Return the whole log."""
         with self._mine():
             return self._store.after(self._row.id, 0)
 
+    def lines(self) -> Iterator[str]:
+        """Go through the lines of an export."""
+        return lines_of(self._name, self._settings, self.events())
+
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the whole log to a file, from which `bestarm study replay` finds the decision anew."""
         try:
             with open(path, "w", encoding="utf-8") as file:
-                for line in lines_of(self._name, self._settings, self.events()):
-                    file.write(f"{line}\n")
+                file.writelines(f"{line}\n" for line in self.lines())
         except OSError as error:
             raise InputError("path", "be a file that can be written", str(path), str(error)) from None
 
 
-class _DecidedError(InputError):
-    """Someone asks after the decision."""
-
-    def __init__(self, status: str) -> None:
-        super().__init__("ask", "come before the decision", status, "look at study.done and study.result")
+def _checked_worker(worker: object) -> str | None:
+    if worker is not None and not isinstance(worker, str):
+        raise InputError("worker", "be a text", worker, "such as the name of the machine and a number")
+    return worker
 
 
 def _named(settings: Settings, part: str) -> Any:

@@ -1,0 +1,306 @@
+"""`bestarm study`: an experiment on a database, from the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bestarm.cli.options import Contamination, GoodEnough, Resolution, given, names, pair
+from bestarm.cli.output import Format, arm_rows, write_rows
+
+if TYPE_CHECKING:
+    from bestarm.live import Study
+
+NO_WINNER = 3
+DISAGREES = 1
+
+study = typer.Typer(
+    name="study",
+    help="An experiment on a database, fed by many processes: SQLite (sqlite:///FILE) or PostgreSQL.",
+    no_args_is_help=True,
+)
+
+Url = Annotated[str, typer.Argument(metavar="URL", help="Database: sqlite:///FILE or postgresql://USER@HOST/NAME.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
+Form = Annotated[Format, typer.Option("--format", help="How to write the answer.")]
+
+
+@study.command()
+def create(
+    url: Url,
+    name: Name,
+    arms: Annotated[str, typer.Option(help="Labels separated by commas, such as A,B,C; or a number of arms.")],
+    epsilon: Annotated[float, typer.Option(help="How much was replaced at most, in [0, 0.5); see --contamination.")],
+    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
+    sigma: Annotated[float | None, typer.Option(help="Sub-Gaussian scale of a clean reward.")] = None,
+    bounds: Annotated[
+        str | None, typer.Option(help="Lowest and highest reward, such as 0,1, in place of sigma.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap.")
+    ] = "certified",
+    contamination: Contamination = None,
+    resolution: Resolution = None,
+    good_enough: GoodEnough = None,
+    lease: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds after which a pull that was not told counts as cancelled.",
+            show_default="3600; never if epsilon = 0",
+        ),
+    ] = None,
+) -> None:
+    """Make a study, and the tables if the database has none. One that is there already must be the same."""
+    from bestarm.live import Study
+
+    labels = int(arms) if arms.strip().isdigit() else names(arms)
+    options: dict[str, Any] = given(contamination=contamination, resolution=resolution, good_enough=good_enough)
+    made = Study(
+        url,
+        name,
+        labels,
+        delta=delta,
+        epsilon=epsilon,
+        sigma=sigma,
+        bounds=pair(bounds),
+        method=method,
+        lease=lease,
+        **options,
+    )
+    print(f"{made!r} with {len(made.labels)} arms, {made.sequence:,} events so far")
+
+
+@study.command()
+def ask(
+    url: Url,
+    name: Name,
+    n: Annotated[int, typer.Option("-n", help="How many pulls.")] = 1,
+    worker: Annotated[
+        str | None,
+        typer.Option(help="Who asks: gets first what it was given before and has not told or cancelled."),
+    ] = None,
+    form: Form = Format.csv,
+) -> None:
+    """Print the next pulls to make: number and arm. Exit code 3 if the study has decided, and there are none."""
+    opened = _open(url, name)
+    if opened.done:
+        print(opened.result, file=sys.stderr)
+        raise typer.Exit(NO_WINNER)
+    write_rows([{"pull": pull.number, "arm": pull.arm} for pull in opened.ask_pulls(n, worker=worker)], form)
+
+
+@study.command()
+def tell(
+    url: Url,
+    name: Name,
+    pull: Annotated[int | None, typer.Argument(metavar="PULL", help="Number of the pull.", show_default=False)] = None,
+    reward: Annotated[float | None, typer.Argument(metavar="REWARD", help="Its reward.", show_default=False)] = None,
+    source: Annotated[str | None, typer.Option(help="Who gave it (for --contamination sources).")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(help="CSV with the columns pull and reward (and source) in place of one reward; - for stdin."),
+    ] = None,
+) -> None:
+    """Record the reward of a pull, or all of a file or none; when it ends with exit code 0, they are on the disk.
+
+    To tell the same again is safe.
+    """
+    from bestarm.errors import InputError
+
+    if (file is None) != (pull is not None and reward is not None):
+        raise InputError("reward", "be given with its pull, or --file", reward, "bestarm study tell URL NAME 17 0.5")
+    opened = _open(url, name)
+    rows = _read(file) if file is not None else [(str(pull), str(reward), source)]
+    pulls = [opened.pull(_whole(number, place)) for place, (number, _, _) in enumerate(rows, 2)]
+    rewards = [_number(value, place) for place, (_, value, _) in enumerate(rows, 2)]
+    sources = [by for _, _, by in rows]
+    opened.tell_many(pulls, rewards, sources if any(by is not None for by in sources) else None)
+    _say(opened)
+
+
+@study.command()
+def cancel(url: Url, name: Name, pull: Annotated[int, typer.Argument(metavar="PULL", help="Its number.")]) -> None:
+    """Give up a pull whose reward will never come: it counts as replaced."""
+    opened = _open(url, name)
+    opened.cancel(opened.pull(pull))
+    _say(opened)
+
+
+@study.command()
+def status(
+    url: Url,
+    name: Name,
+    form: Form = Format.table,
+    plot: Annotated[Path | None, typer.Option(help="Draw it to this file (.png, .svg or .pdf) as well.")] = None,
+) -> None:
+    """Say how a study stands. Exit code 0 if an arm is named, 3 if none is, or not yet."""
+    opened = _open(url, name)
+    result = opened.result
+    if plot is not None:
+        _draw(opened, plot)
+    if form is Format.json:
+        more = {
+            "name": name,
+            "sequence": opened.sequence,
+            "decided_at": opened.decided_at,
+            "pending": opened.pending,
+            "expired": opened.expired,
+            "archived": opened.archived,
+        }
+        print(json.dumps(more | json.loads(result.to_json()), indent=1))
+    elif form is Format.csv:
+        write_rows(arm_rows(result), form)
+    else:
+        print(f"{result}\n")
+        write_rows(arm_rows(result), form)
+        print(f"\n{_counts(opened)}")
+        if not opened.done and result.options.get("contamination") != "sources":
+            print(opened.forecast())
+    raise typer.Exit(0 if result.status == "identified" else NO_WINNER)
+
+
+@study.command("list")
+def list_studies(url: Url, form: Form = Format.table) -> None:
+    """List the studies of a database."""
+    from bestarm.live import Study
+    from bestarm.live.connect import open_store
+
+    store = open_store(url)
+    store.prepare(create=False)
+    rows = []
+    for row in store.all():
+        opened = Study(url, row.name)
+        result = opened.snapshot().result
+        rows.append(
+            {
+                "name": row.name,
+                "arms": len(opened.labels),
+                "rewards": opened.pulls,
+                "pending": opened.pending,
+                "status": "archived" if opened.archived else result.status,
+                "best": result.best,
+            }
+        )
+        opened.close()
+    store.close()
+    if rows:
+        write_rows(rows, form)
+    else:
+        print("no studies", file=sys.stderr)
+
+
+@study.command()
+def export(
+    url: Url,
+    name: Name,
+    out: Annotated[Path, typer.Option(help="File to write; - for stdout.")] = Path("-"),
+) -> None:
+    """Write the whole log as JSON lines, from which `bestarm study replay` finds the decision anew."""
+    opened = _open(url, name)
+    if str(out) == "-":
+        for line in opened.lines():
+            print(line)
+    else:
+        opened.export(out)
+
+
+@study.command()
+def replay(file: Annotated[Path, typer.Argument(help="What `bestarm study export` wrote.")]) -> None:
+    """Fold an exported log anew, without a database, and compare with the decision that stands in it.
+
+    Exit code 0 if an arm is named, 3 if none is, 1 if the decision in the log does not follow from it.
+    """
+    from bestarm.cli.compiling import compile_note
+    from bestarm.live.export import replay as fold
+
+    with compile_note():
+        found = fold(file)
+    print(found.result)
+    if not found.agrees:
+        stands = "none" if found.recorded is None else f"{found.recorded.status} ({found.recorded.best!r})"
+        print(f"The log says otherwise: {stands} at event {found.recorded_at}.", file=sys.stderr)
+        raise typer.Exit(DISAGREES)
+    if found.recorded_at is not None:
+        print(f"The decision in the log, at event {found.recorded_at:,}, is the same.")
+    raise typer.Exit(0 if found.result.status == "identified" else NO_WINNER)
+
+
+@study.command()
+def archive(url: Url, name: Name) -> None:
+    """Close a study for good: it can still be read and exported."""
+    opened = _open(url, name)
+    opened.archive()
+    print(f"{opened!r} is archived")
+
+
+@study.command()
+def migrate(url: Url) -> None:
+    """Bring the tables of a database to this version of bestarm. Make a copy first."""
+    from bestarm.live.connect import open_store
+    from bestarm.live.schema import REVISION
+
+    store = open_store(url)
+    store.migrate()
+    store.close()
+    print(f"{store.shown} has tables of revision {REVISION}")
+
+
+def _open(url: str, name: str) -> Study:
+    from bestarm.live import Study
+
+    return Study(url, name)
+
+
+def _counts(opened: Study) -> str:
+    found = f"{opened.pulls:,} rewards used, {opened.pending:,} pulls outstanding, {opened.expired:,} expired"
+    return f"{found}; {opened.sequence:,} events" + ("; archived" if opened.archived else "")
+
+
+def _say(opened: Study) -> None:
+    """Say on stderr, so that a script has nothing to filter, how things stand after a tell."""
+    print(str(opened.result) if opened.done else _counts(opened), file=sys.stderr)
+
+
+def _draw(opened: Study, path: Path) -> None:
+    from bestarm.errors import InputError
+
+    try:
+        opened.plot().savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise InputError("plot", "be a file that can be written (.png, .svg, .pdf)", str(path), str(error)) from None
+
+
+def _read(path: Path) -> list[tuple[str, str, str | None]]:
+    from bestarm.errors import InputError
+
+    try:
+        with sys.stdin if str(path) == "-" else path.open(newline="", encoding="utf-8-sig") as stream:
+            reader = csv.DictReader(stream)
+            if not {"pull", "reward"} <= set(reader.fieldnames or ()):
+                raise InputError("file", "have columns pull and reward", reader.fieldnames, "the first line names them")
+            return [(row["pull"], row["reward"], row.get("source") or None) for row in reader]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("file", "be a file that can be read", str(path), str(error)) from None
+
+
+def _whole(text: str, line: int) -> int:
+    from bestarm.errors import InputError
+
+    try:
+        return int(text)
+    except (TypeError, ValueError):
+        raise InputError(f"pull in line {line}", "be a whole number", text, "mend the file") from None
+
+
+def _number(text: str, line: int) -> float:
+    from bestarm.errors import InputError
+
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        raise InputError(f"reward in line {line}", "be a number", text, "mend the file") from None

@@ -1,0 +1,142 @@
+"""`bestarm study`, as a shell script uses it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from bestarm import InputError, Study
+from bestarm.cli.main import app
+from bestarm.live.connect import open_store
+
+MEANS = {"short": 0.3, "polite": 0.35, "stepwise": 0.9}
+
+
+def bestarm(*words: str, code: int = 0, given: str | None = None) -> Result:
+    """Run a command that should end with an exit code."""
+    done = CliRunner().invoke(app, ["study", *words], input=given)
+    assert done.exit_code == code, (done.output, done.exception)
+    return done
+
+
+@pytest.fixture
+def made(url: str) -> str:
+    bestarm("create", url, "prompts", "--arms", ",".join(MEANS), "--epsilon", "0.02", "--bounds", "0,1")
+    return url
+
+
+def test_a_study_from_beginning_to_end(made: str, tmp_path: Path) -> None:
+    turn = 0
+    while True:
+        asked = CliRunner().invoke(app, ["study", "ask", made, "prompts", "-n", "60", "--worker", "w"])
+        if asked.exit_code == 3:
+            assert "'stepwise' has the highest mean of 3 arms" in asked.stderr
+            break
+        rows = [line.split(",") for line in asked.stdout.splitlines()[1:]]
+        told = "".join(f"{pull},{(int(pull) % 10) / 10 < MEANS[arm]:d}\n" for pull, arm in rows)
+        bestarm("tell", made, "prompts", "--file", "-", given=f"pull,reward\n{told}")
+        turn += 1
+        assert turn < 50
+    stands = bestarm("status", made, "prompts", "--plot", str(tmp_path / "study.png")).stdout
+    assert stands.startswith("'stepwise' has the highest mean of 3 arms")
+    assert (tmp_path / "study.png").stat().st_size > 10_000
+    found = json.loads(bestarm("status", made, "prompts", "--format", "json").stdout)
+    assert (found["name"], found["best"], found["pending"]) == ("prompts", "stepwise", 0)
+    assert found["decided_at"] < found["sequence"]
+    listed = bestarm("list", made, "--format", "json").stdout
+    assert json.loads(listed)[0] | {"rewards": 0} == {
+        "name": "prompts", "arms": 3, "rewards": 0, "pending": 0, "status": "identified", "best": "stepwise",
+    }  # fmt: skip
+    bestarm("export", made, "prompts", "--out", str(tmp_path / "log.jsonl"))
+    assert bestarm("export", made, "prompts").stdout == (tmp_path / "log.jsonl").read_text()
+    again = bestarm("replay", str(tmp_path / "log.jsonl")).stdout
+    assert again.startswith(stands.splitlines()[0])
+    assert f"The decision in the log, at event {found['decided_at']:,}, is the same." in again
+
+
+def test_a_log_that_says_otherwise(made: str, tmp_path: Path) -> None:
+    study = Study(made, "prompts")
+    study.run(lambda arm: float(arm == "polite"))
+    study.export(tmp_path / "log.jsonl")
+    text = (tmp_path / "log.jsonl").read_text()
+    (tmp_path / "log.jsonl").write_text(text.replace('\\"best\\": \\"polite\\"', '\\"best\\": \\"short\\"'))
+    said = bestarm("replay", str(tmp_path / "log.jsonl"), code=1)
+    assert "'polite' has the highest mean" in said.stdout
+    assert "The log says otherwise: identified ('short')" in said.stderr
+
+
+def test_single_rewards_cancelling_and_asking_again(made: str) -> None:
+    first = bestarm("ask", made, "prompts", "--worker", "w").stdout
+    assert first == "pull,arm\n0,short\n"
+    assert bestarm("ask", made, "prompts", "--worker", "w").stdout == first
+    assert "1 rewards used, 0 pulls outstanding" in bestarm("tell", made, "prompts", "0", "0.5").stderr
+    bestarm("tell", made, "prompts", "0", "0.5")
+    bestarm("ask", made, "prompts")
+    bestarm("cancel", made, "prompts", "1")
+    stands = bestarm("status", made, "prompts", code=3).stdout
+    assert "undecided among" in stands
+    assert "1 pull was cancelled" in stands
+    assert "too early for a forecast" in stands
+    assert "short," in bestarm("status", made, "prompts", "--format", "csv", code=3).stdout
+
+
+def test_an_archived_study(made: str) -> None:
+    bestarm("archive", made, "prompts")
+    assert "archived" in bestarm("list", made).stdout
+    assert "archived" in bestarm("status", made, "prompts", code=3).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "parameter"),
+    [
+        (["tell", "URL", "prompts"], "reward"),
+        (["tell", "URL", "prompts", "0"], "reward"),
+        (["tell", "URL", "prompts", "7", "0.5"], "pull"),
+        (["tell", "URL", "prompts", "0", "nan"], "reward"),
+        (["tell", "URL", "prompts", "--file", "nowhere.csv"], "file"),
+        (["status", "URL", "nobody"], "name"),
+        (["status", "URL", "prompts", "--plot", "nowhere/x.png"], "plot"),
+        (["ask", "URL", "prompts", "-n", "0"], "n"),
+        (["create", "URL", "x", "--arms", "A", "--epsilon", "0.1", "--sigma", "1"], "arms"),
+        (["create", "URL", "prompts", "--arms", "A,B", "--epsilon", "0.02", "--bounds", "0,1"], "arms"),
+        (["list", "nonsense"], "url"),
+        (["replay", "nowhere.jsonl"], "file"),
+        (["export", "URL", "prompts", "--out", "nowhere/x"], "path"),
+    ],
+)
+def test_what_is_wrong_is_named(made: str, words: list[str], parameter: str) -> None:
+    bestarm("ask", made, "prompts")
+    done = CliRunner().invoke(app, ["study", *(made if word == "URL" else word for word in words)])
+    assert isinstance(done.exception, InputError), done.output
+    assert done.exception.parameter == parameter
+
+
+@pytest.mark.parametrize(
+    ("text", "parameter"),
+    [
+        ("arm,reward\n0,1\n", "file"),
+        ("pull,reward\n0,much\n", "reward in line 2"),
+        ("pull,reward\nx,1\n", "pull in line 2"),
+        ("", "file"),
+    ],
+)
+def test_a_bad_file_of_rewards_is_refused_whole(made: str, text: str, parameter: str) -> None:
+    bestarm("ask", made, "prompts")
+    done = CliRunner().invoke(app, ["study", "tell", made, "prompts", "--file", "-"], input=text)
+    assert isinstance(done.exception, InputError)
+    assert done.exception.parameter == parameter
+    assert Study(made, "prompts").pulls == 0
+
+
+def test_old_tables_are_migrated_by_the_command_that_the_error_names(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/old.db"
+    store = open_store(url)
+    store.migrate("0001")
+    store.close()
+    done = CliRunner().invoke(app, ["study", "list", url])
+    assert f"bestarm study migrate {url}" in str(done.exception)
+    assert "revision 0002" in bestarm("migrate", url).stdout
+    assert "no studies" in bestarm("list", url).stderr
