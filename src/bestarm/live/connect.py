@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from bestarm.errors import InputError, StoreError
@@ -14,30 +15,33 @@ def open_store(url: object) -> Store:
     """Return the store at a URL, or refuse it. Nothing is connected to yet."""
     import sqlalchemy as sa
 
-    from bestarm.live.postgresql import PostgreSQLStore
-    from bestarm.live.sqlite import SQLiteStore
-
     fix = "such as sqlite:///run.db or postgresql://user@host/name"
     try:
         found = sa.make_url(url) if isinstance(url, str) else None
-    except sa.exc.ArgumentError:
+    except (sa.exc.ArgumentError, ValueError):  # the latter of a port that is no number
         found = None
     if found is None:
-        raise InputError("url", "be that of a database", url, fix)
-    kinds: dict[str, type[Store]] = {"sqlite": SQLiteStore, "postgresql": PostgreSQLStore, "postgres": PostgreSQLStore}
-    kind = kinds.get(found.drivername.split("+")[0])
-    if kind is None:
-        raise InputError("url", "be one of SQLite or PostgreSQL", found.render_as_string(hide_password=True), fix)
+        shown = re.sub("(:|//).*@", r"\1***@", url) if isinstance(url, str) else url  # no password in messages
+        raise InputError("url", "be that of a database", shown, fix)
+    kind = found.drivername.split("+")[0]
     try:
-        return kind(found)
+        if kind == "sqlite":
+            from bestarm.live.sqlite import SQLiteStore
+
+            return SQLiteStore(found)
+        if kind in ("postgresql", "postgres"):
+            from bestarm.live.postgresql import PostgreSQLStore
+
+            return PostgreSQLStore(found)
     except ImportError as error:
         raise missing(error) from error
+    raise InputError("url", "be one of SQLite or PostgreSQL", found.render_as_string(hide_password=True), fix)
 
 
 def missing(error: ImportError) -> StoreError:
     """Return what to say when a package of the extra `live` is not there."""
     return StoreError(
         "no study can be kept",
-        f"the package {error.name} is not installed",
+        f"the package {error.name} is not installed" if error.name else str(error).split("\n")[0],
         "install the extra live: pip install -e '.[live]' in a clone of bestarm",
     )

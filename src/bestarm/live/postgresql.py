@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +18,8 @@ _READ = f"select {COLUMNS} from bestarm_events where study = %s and seq > %s ord
 _INSERT = f"insert into bestarm_events (study, {COLUMNS}) values"
 _ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _COPY = f"copy bestarm_events (study, {COLUMNS}) from stdin"
+_AT_ONCE = 500_000  # events in one long value
+_TYPES = {"d": "f8", "q": "i8"}
 _MANY = 20  # events from which on copying is faster than inserting
 _SPACE = 1_650_553_959  # of advisory locks, so that other programs' are not in the way
 _NO_STUDY = 0  # what is locked while tables and studies are made
@@ -55,7 +56,7 @@ class PostgreSQLStore(Store):
     def _clock(self, connection: sa.Connection) -> float:
         return float(connection.exec_driver_sql(_NOW).scalar_one())
 
-    def _begin_writing(self, raw: Any, study: int, seq: int) -> tuple[float, list[Event]]:
+    def _begin_writing(self, raw: Any, study: int, seq: int, synced: bool) -> tuple[float, list[Event]]:
         # One way to the server and back. Each statement sees what is committed when it begins.
         found = raw.execute(_BEGIN.format(study=int(study), seq=int(seq)))
         found.nextset()  # begin
@@ -64,37 +65,33 @@ class PostgreSQLStore(Store):
         found.nextset()
         return now, [Event(*row) for row in found.fetchall()]
 
-    def _append(self, raw: Any, study: int, events: Sequence[Event]) -> None:
+    def _append(self, raw: Any, study: int, events: Sequence[Event], synced: bool) -> None:
+        commit = "commit" if synced else "set local synchronous_commit to off; commit"
         if len(events) < _MANY:
             rows = ", ".join([_ROW] * len(events))
             values = [value for event in events for value in (study, *event)]
-            psycopg.ClientCursor(raw).execute(f"{_INSERT} {rows}; commit", values)
+            psycopg.ClientCursor(raw).execute(f"{_INSERT} {rows}; {commit}", values)
             return
         with raw.cursor() as cursor, cursor.copy(_COPY) as copy:
             for event in events:
                 copy.write_row((study, *event))
-        raw.commit()
+        raw.execute(commit)
 
     def _after(self, raw: Any, study: int, seq: int) -> list[Event]:
         return [Event(*row) for row in raw.execute(_READ, (study, seq)).fetchall()]
 
-    def _arrays(self, raw: Any, query: str, kinds: str) -> list[NDArray[Any]]:
-        """By COPY and Arrow's reader: a million rows take a third of the time that rows as objects would."""
-        import pyarrow as pa
-        from pyarrow import csv
-
-        names = [f"column {place}" for place in range(len(kinds))]
-        with raw.cursor() as cursor, cursor.copy(f"copy ({query}) to stdout (format csv)") as copy:
-            data = b"".join(bytes(block) for block in copy)
-        if not data:
-            return [np.empty(0, np.float64 if kind == "d" else np.int64) for kind in kinds]
-        types = {name: pa.float64() if kind == "d" else pa.int64() for name, kind in zip(names, kinds, strict=True)}
-        table = csv.read_csv(
-            io.BytesIO(data),
-            csv.ReadOptions(column_names=names),
-            convert_options=csv.ConvertOptions(column_types=types),
-        )
-        return [table[name].to_numpy().copy() for name in names]
+    def _arrays(self, raw: Any, columns: dict[str, str], where: str, head: int) -> list[NDArray[Any]]:
+        """As some long values that the server puts together: a million rows, one by one, would take twice as long."""
+        packed = " || ".join(f"{'float8' if kind == 'd' else 'int8'}send({sql})" for sql, kind in columns.items())
+        query = f"select coalesce(string_agg({packed}, ''::bytea), ''::bytea) {where} and seq > %s and seq <= %s"
+        with raw.cursor(binary=True) as cursor:
+            parts = [
+                cursor.execute(query, (begin, begin + _AT_ONCE)).fetchone()[0] for begin in range(0, head, _AT_ONCE)
+            ]
+        types = [(f"column {place}", f">{_TYPES[kind]}") for place, kind in enumerate(columns.values())]
+        rows = np.frombuffer(b"".join(parts), np.dtype(types))
+        rows = rows[np.argsort(rows["column 0"])]
+        return [rows[name].astype(kind[1:]) for name, kind in types]
 
     def _reason(self, cause: BaseException) -> tuple[str, str] | None:
         state = getattr(cause, "sqlstate", None)

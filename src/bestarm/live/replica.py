@@ -89,9 +89,10 @@ class Replica:
             raise InputError("pull", "not be told", self.pull(number), "a reward that has come can't be cancelled")
         return self._fates[number] != OUTSTANDING
 
-    def held_by(self, worker: str) -> list[int]:
-        """Return the pulls that a worker was given and has not ended, in order."""
-        return list(self._held.get(worker, ()))
+    def held_by(self, worker: str, now: float) -> list[int]:
+        """Return the pulls that a worker was given and has not ended, in order, but for those whose lease has."""
+        held = self._held.get(worker, ())
+        return [number for number in held if self._outstanding[number][0] + self.settings.lease > now]
 
     def overdue(self, now: float) -> Iterator[int]:
         """Go through the pulls whose lease has ended, oldest first."""

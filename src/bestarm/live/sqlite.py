@@ -72,21 +72,23 @@ class SQLiteStore(Store):
     def _clock(self, connection: sa.Connection) -> float:
         return time.time()
 
-    def _begin_writing(self, raw: sqlite3.Connection, study: int, seq: int) -> tuple[float, list[Event]]:
+    def _begin_writing(self, raw: sqlite3.Connection, study: int, seq: int, synced: bool) -> tuple[float, list[Event]]:
+        raw.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
         raw.execute("BEGIN IMMEDIATE")
         return time.time(), self._after(raw, study, seq)
 
-    def _append(self, raw: sqlite3.Connection, study: int, events: Sequence[Event]) -> None:
+    def _append(self, raw: sqlite3.Connection, study: int, events: Sequence[Event], synced: bool) -> None:
         raw.executemany(_WRITE, [(study, *event) for event in events])
         raw.commit()
 
     def _after(self, raw: sqlite3.Connection, study: int, seq: int) -> list[Event]:
         return [Event(*row) for row in raw.execute(_READ, (study, seq))]
 
-    def _arrays(self, raw: sqlite3.Connection, query: str, kinds: str) -> list[NDArray[Any]]:
-        columns = [(f"column {place}", "f8" if kind == "d" else "i8") for place, kind in enumerate(kinds)]
-        rows = np.fromiter(raw.execute(query), np.dtype(columns))
-        return [rows[name].copy() for name, _ in columns]
+    def _arrays(self, raw: sqlite3.Connection, columns: dict[str, str], where: str, head: int) -> list[NDArray[Any]]:
+        types = [(f"column {place}", "f8" if kind == "d" else "i8") for place, kind in enumerate(columns.values())]
+        query = f"select {', '.join(columns)} {where} and seq <= {head:d} order by seq"
+        rows = np.fromiter(raw.execute(query), np.dtype(types))
+        return [rows[name].copy() for name, _ in types]
 
     def _reason(self, cause: BaseException) -> tuple[str, str] | None:
         message = str(cause).lower()

@@ -19,7 +19,7 @@ from alembic.config import Config
 from numpy.typing import NDArray
 from sqlalchemy.exc import DBAPIError
 
-from bestarm.errors import StoreError
+from bestarm.errors import InputError, StoreError
 from bestarm.live.events import COLUMNS, Columns, Event
 from bestarm.live.schema import ENDS, REVISION, VERSION_TABLE, studies
 
@@ -88,9 +88,11 @@ class Store(abc.ABC):
     *Append only.* An event is never changed and never removed. Events of a study have the sequence numbers 1, 2, ...
     without a gap, in the order in which they were committed; whoever reads sees a beginning of that sequence, whole.
 
-    *Durable.* When `writing` ends without an exception, what was appended is on the disk (as far as the operating
-    system and the disk tell the truth) and is seen by everyone who reads from then on. When it ends with one, either
-    all of it is in the log or nothing: which of the two is not known if the connection broke while it was committed.
+    *Durable.* When `writing` ends without an exception, what was appended is seen by everyone who reads from then on,
+    and is on the disk, with all that was appended before it (as far as the operating system and the disk tell the
+    truth). When it ends with one, either all of it is in the log or nothing: which of the two is not known if the
+    connection broke while it was committed. Asks alone may be written without waiting for the disk: a power failure
+    may lose those after the last event that was synced, and only those.
 
     *One at a time.* Between the beginning and the end of `writing` no one else appends to the same study. Studies of
     one PostgreSQL database do not wait for each other; those of one SQLite file do.
@@ -107,11 +109,14 @@ class Store(abc.ABC):
     """
 
     busy_seconds = 60.0  # how long to wait for others that write
+    sync_asks = False  # True: wait for the disk at every ask too; a pair then takes twice as long on SQLite
 
     def __init__(self, url: sa.URL) -> None:
         self.url = url
-        self.shown = url.render_as_string(hide_password=True)
+        secret = {name: "hidden" for name in url.query if "password" in name}
+        self.shown = url.update_query_dict(secret).render_as_string(hide_password=True)
         self._engine = self._open()
+        self.connections = 0  # opened so far: what a server forgot in between, it forgot with the connection
         self._held = _Held()
         weakref.finalize(self, self._held.close)
 
@@ -133,29 +138,37 @@ class Store(abc.ABC):
         """Return the time by the clock of the database."""
 
     @abc.abstractmethod
-    def _begin_writing(self, raw: Any, study: int, seq: int) -> tuple[float, list[Event]]:
+    def _begin_writing(self, raw: Any, study: int, seq: int, synced: bool) -> tuple[float, list[Event]]:
         """Begin a transaction when nobody else writes to a study.
 
         Return the time by the database's clock, and the events that follow a sequence number.
         """
 
     @abc.abstractmethod
-    def _append(self, raw: Any, study: int, events: Sequence[Event]) -> None:
-        """Insert events, and commit."""
+    def _append(self, raw: Any, study: int, events: Sequence[Event], synced: bool) -> None:
+        """Insert events, and commit; if synced, they are on the disk then, and all before them."""
 
     @abc.abstractmethod
     def _after(self, raw: Any, study: int, seq: int) -> list[Event]:
         """Return the events of a study that follow a sequence number, in order."""
 
     @abc.abstractmethod
-    def _arrays(self, raw: Any, query: str, kinds: str) -> list[NDArray[Any]]:
-        """Return the columns of a query as arrays: `kinds` has d for floats and q for whole numbers."""
+    def _arrays(self, raw: Any, columns: dict[str, str], where: str, head: int) -> list[NDArray[Any]]:
+        """Return columns of events up to a sequence number as arrays, in the order of the first one, which is `seq`.
+
+        Of each there is its SQL, and d if it is a float or q if it is a whole number.
+        """
 
     @abc.abstractmethod
     def _reason(self, cause: BaseException) -> tuple[str, str] | None:
         """Return why the database refused, and what to do about it, in plain words; None if it is not known."""
 
     # ------------------------------------------------------------------------------------------------- connections
+
+    def connect(self) -> int:
+        """Open the connection, if it is not open, and return how many have been opened so far: its number."""
+        with self._connected():
+            return self.connections
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[Any]:
@@ -168,10 +181,17 @@ class Store(abc.ABC):
             if self._held.raw is None:
                 lent = self._engine.raw_connection()
                 self._held.take(lent.driver_connection)
+                self.connections += 1
                 lent.detach()  # it is ours now; the pool would close it in a child after a fork
                 self._set_up(self._held.raw)
-            yield self._held.raw
+            try:
+                yield self._held.raw
+            except InputError:  # of ours, refused while nothing is wrong with the connection
+                self._held.raw.rollback()
+                raise
             self._held.raw.rollback()
+        except InputError:
+            raise
         except BaseException as error:
             self._held.close()
             explained = self._explained(error)
@@ -284,13 +304,17 @@ class Store(abc.ABC):
     # -------------------------------------------------------------------------------------------------- their logs
 
     @contextlib.contextmanager
-    def writing(self, study: int, seq: int) -> Iterator[Transaction]:
-        """Lend the right to append, with the news since a sequence number; on an exception nothing is appended."""
+    def writing(self, study: int, seq: int, *, synced: bool = True) -> Iterator[Transaction]:
+        """Lend the right to append, with the news since a sequence number; on an exception nothing is appended.
+
+        Asks need not be synced: see the promises.
+        """
+        synced = synced or self.sync_asks
         with self._connected() as raw:
-            transaction = Transaction(*self._begin_writing(raw, study, seq))
+            transaction = Transaction(*self._begin_writing(raw, study, seq, synced))
             yield transaction
             if transaction.added:
-                self._append(raw, study, transaction.added)
+                self._append(raw, study, transaction.added, synced)
 
     def after(self, study: int, seq: int) -> list[Event]:
         """Return the events of a study that follow a sequence number, in order."""
@@ -305,13 +329,14 @@ class Store(abc.ABC):
 
     def columns(self, study: int, head: int) -> tuple[Columns, list[Event]]:
         """Return the log of a study up to a sequence number as arrays, and the asks of pulls that have not ended."""
-        where = f"from bestarm_events where study = {study:d} and seq <= {head:d} and"
-        end = "case kind when 'tell' then 0 when 'expire' then 1 else 2 end"
+        where = f"from bestarm_events where study = {study:d} and"
+        end = "cast(case kind when 'tell' then 0 when 'expire' then 1 else 2 end as bigint)"
         with self._connected() as raw:
-            arms, asked = self._arrays(raw, f"select arm, seq {where} kind = 'ask' order by seq", "qq")
-            ended = f"select pull, coalesce(value, 0.0), {end} {where} {ENDS} order by seq"
-            pulls, values, ends = self._arrays(raw, ended, "qdq")
-            others = f"select {COLUMNS} {where} kind in ('decide', 'archive') order by seq"
+            asks = {"seq": "q", "cast(arm as bigint)": "q"}
+            asked, arms = self._arrays(raw, asks, f"{where} kind = 'ask'", head)
+            ended = {"seq": "q", "pull": "q", "coalesce(value, 0.0)": "d", end: "q"}
+            _, pulls, values, ends = self._arrays(raw, ended, f"{where} {ENDS}", head)
+            others = f"select {COLUMNS} {where} seq <= {head:d} and kind in ('decide', 'archive') order by seq"
             rest = [Event(*row) for row in raw.execute(others)]
             is_open = np.ones(arms.size, np.bool_)
             is_open[pulls] = False

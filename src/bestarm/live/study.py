@@ -107,6 +107,7 @@ class Study:
             if wanted is not None:
                 self._compare(wanted)
         self._replica: Replica | None = None
+        self._connection = 0  # the one by which it was folded
 
     def _prepare(self) -> None:
         self._lock: threading.RLock
@@ -164,47 +165,58 @@ class Study:
                 self._store.forget_connections()
             yield
 
-    def _new_replica(self) -> Replica:
-        return Replica(self._settings, self._row.token)
+    def _known(self) -> Replica:
+        """Return the state as this process knows it.
+
+        A server that crashes forgets asks that were not on its disk, and closes the connection: what was known by one
+        that is closed is folded anew.
+        """
+        connection = self._store.connect()
+        if self._replica is None or connection != self._connection:
+            self._replica, self._connection = self._reopened(), connection
+        return self._replica
 
     def _current(self) -> Replica:
         """Return the state after all events that are in the log now."""
-        if self._replica is None:
-            self._replica = self._reopened()
-        replica, self._replica = self._replica, None  # if something fails, it is folded anew next time
+        replica, self._replica = self._known(), None  # if something fails, it is folded anew next time
         replica.fold(self._store.after(self._row.id, replica.seq))
         self._replica = replica
         return replica
 
     def _reopened(self) -> Replica:
-        replica = self._new_replica()
+        replica = Replica(self._settings, self._row.token)
         head = self._store.head(self._row.id)
         if head >= _MANY and not replica.finder.by_sources:
             replica.fold_columns(*self._store.columns(self._row.id, head))
         return replica
 
-    def _write(self, change: Callable[[Replica, float], list[Event]]) -> None:
-        """Append what a change of the state comes to, while nobody else writes, and what follows from it."""
-        if self._replica is None:
-            self._replica = self._reopened()
-        replica, self._replica = self._replica, None  # thrown away if the events can't be written
-        sound = False
+    def _write(self, change: Callable[[Replica, float], list[Event]], *, synced: bool = True) -> None:
+        """Append what a change of the state comes to, while nobody else writes, and what follows from it.
+
+        If not synced, which is for asks, nothing else is written: what follows waits for the disk.
+        """
+        replica, self._replica = self._known(), None  # thrown away if the events can't be written
+        sound, due = False, False
         try:
-            with self._store.writing(self._row.id, replica.seq) as transaction:
+            with self._store.writing(self._row.id, replica.seq, synced=synced) as transaction:
                 replica.fold(transaction.news)
                 sound = True
                 if replica.archived:
                     raise InputError("study", "not be archived", self._name, "it can be read and exported only")
                 now = transaction.now
-                events = change(replica, now)
+                transaction.added = change(replica, now)
                 sound = False
                 overdue = list(replica.overdue(now))
-                transaction.added = [*events, *replica.end(EXPIRE, overdue, now), *replica.decide(now)]
+                due = not synced and bool(overdue)
+                if synced:
+                    transaction.added += [*replica.end(EXPIRE, overdue, now), *replica.decide(now)]
         except InputError:
             if sound:  # refused before anything was changed
                 self._replica = replica
             raise
         self._replica = replica
+        if due:
+            self._write(lambda replica, now: [])
 
     # -------------------------------------------------------------------------------------------------- ask and tell
 
@@ -228,15 +240,14 @@ class Study:
         def change(replica: Replica, now: float) -> list[Event]:
             if replica.finder.decision is not None:
                 raise DecidedError(replica.finder.decision.status, "study")
-            held, late = replica.held_by(worker) if worker is not None else [], set(replica.overdue(now))
-            numbers[:] = [place for place in held if place not in late][:wanted]  # the late ones end below
+            numbers[:] = replica.held_by(worker, now)[:wanted] if worker is not None else []
             missing = wanted - len(numbers)
             asks = replica.choose(missing, worker, now) if missing else []
             numbers.extend(ask.pull for ask in asks if ask.pull is not None)
             return asks
 
         with self._mine():
-            self._write(change)
+            self._write(change, synced=False)
             assert self._replica is not None
             pulls = [self._replica.pull(place) for place in numbers]
         return pulls[0] if n is None else pulls
@@ -339,12 +350,6 @@ class Study:
                 return replica.tell(numbers, fresh, spoken, now) if numbers else []
 
             self._write(change)
-
-    def _known(self) -> Replica:
-        """Return the state as this process knows it."""
-        if self._replica is None:
-            self._replica = self._reopened()
-        return self._replica
 
     @staticmethod
     def _values(finder: Folded, pulls: Sequence[Pull], rewards: Sequence[float]) -> list[float]:
