@@ -11,6 +11,7 @@ import sqlite3
 import sys
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
@@ -83,9 +84,9 @@ def _serve(pipe: Connection, path: list[str], url: str) -> None:
                 try:
                     pipe.close()
                     _write(url, *arguments)
-                except BaseException as error:
+                except BaseException:
                     with open(f"{arguments[-1]}.error", "a") as file:
-                        file.write(f"{error!r}\n")
+                        traceback.print_exc(file=file)
                 finally:
                     os._exit(1)
             pipe.send(process)
