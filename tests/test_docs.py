@@ -84,9 +84,7 @@ def test_the_example_of_the_readme_prints_what_it_says() -> None:
         pytest.param("guide/contamination", marks=pytest.mark.slow),
     ],
 )
-def test_the_examples_of_a_guide_print_what_it_says(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_examples_of_a_guide_print_what_it_says(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}

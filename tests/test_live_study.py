@@ -18,7 +18,7 @@ import bestarm as ba
 from bestarm import InputError
 from bestarm.errors import LateError
 from bestarm.live.export import replay
-from live_tools import ASKED, make
+from live_tools import ASKED, make, new_database
 
 MEANS = {"A": 0.8, "B": 0.5, "C": 0.45}
 
@@ -239,7 +239,8 @@ def test_what_is_wrong_is_refused_and_changes_nothing(url: str) -> None:
             study.tell(pull, value)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="reward must"):
         study.tell_many([pull, pull], [0.5, math.nan])
-    for wrong in (alien, ba.Pull("B", pull.number, pull._of), ba.Pull("A", 99, pull._of), ba.Pull("A", 0)):
+    odd: Any = ba.Pull("A", "0", pull._of)  # type: ignore[arg-type]
+    for wrong in (alien, odd, ba.Pull("B", pull.number, pull._of), ba.Pull("A", 99, pull._of), ba.Pull("A", 0)):
         with pytest.raises(InputError, match="pull must be of this study"):
             study.tell(wrong, 0.5)
         with pytest.raises(InputError, match="pull must be of this study"):
@@ -248,15 +249,35 @@ def test_what_is_wrong_is_refused_and_changes_nothing(url: str) -> None:
         study.tell("A", 0.5)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="rewards must be as many as pulls"):
         study.tell_many([pull], [0.5, 0.5])
+    several: Any
+    for several in (None, "A", 3, pull):
+        with pytest.raises(InputError, match="pulls must be a list of what ask_pulls gave"):
+            study.tell_many(several, [1.0])
+        with pytest.raises(InputError, match="pulls must be a list of what ask_pulls gave"):
+            study.cancel_many(several)
+    for several in (None, 0.5, "1"):
+        with pytest.raises(InputError, match="rewards must be a flat list of numbers"):
+            study.tell_many([pull], several)
+    for several in ("x", 3):
+        with pytest.raises(InputError, match="sources must be a list"):
+            study.tell_many([pull], [0.5], several)
     with pytest.raises(InputError, match="source must come with contamination='sources'"):
         study.tell(pull, 0.5, source="x")
     numbers: list[Any] = [0, -1, 1.5, "2"]
     for number in numbers:
         with pytest.raises(InputError, match="n must be a whole number >= 1"):
             study.ask_pulls(number)
-    with pytest.raises(InputError, match="worker must be a text"):
-        study.ask_pulls(worker=3)  # type: ignore[call-overload]
+    for name in (3, "\0", "\ud800", b"w"):
+        with pytest.raises(InputError, match="worker must be a text"):
+            study.ask_pulls(worker=name)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="name must be a text"):
+            ba.Study(url, name)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="pull must be below 1"):
+        study.pull(True)
+    study.tell_many([], [])
+    study.cancel_many([])
     assert study.events() == before
+    assert study.ask_pulls(worker="ä😀'\"%s;--") != pull
 
 
 def test_settings_are_compared_and_named(url: str) -> None:
@@ -322,6 +343,40 @@ def test_an_archived_study_can_be_read_only(url: str) -> None:
             act()
     assert other.pending == 1
     assert [event.kind for event in other.events()] == ["ask", "archive"]
+
+
+def test_a_pull_of_an_ask_that_is_gone_is_refused(tmp_path: Path) -> None:
+    """As after a crash of the server, which may undo asks: the next pull has its number, and is another one."""
+    url, copy = f"sqlite:///{tmp_path}/run.db", f"sqlite:///{tmp_path}/copy.db"
+    study = make(url)
+    study.tell(study.ask_pulls(), 0.5)
+    study.close()
+    (tmp_path / "copy.db").write_bytes((tmp_path / "run.db").read_bytes())
+    gone = study.ask_pulls()
+    restored = ba.Study(copy, "study")
+    fresh = restored.ask_pulls()
+    assert (fresh.arm, fresh.number) == (gone.arm, gone.number)
+    with pytest.raises(InputError, match="if the server has crashed since, it is lost"):
+        restored.tell(gone, 1.0)
+    restored.tell(fresh, 0.0)
+    assert [event.value for event in restored.events() if event.kind == "tell"] == [0.5, 0.0]
+
+
+def test_nothing_follows_the_end_of_a_study(url: str) -> None:
+    study = make(url, lease=0.05)
+    study.ask_pulls()
+    threading.Event().wait(0.1)
+    study.archive()
+    assert [event.kind for event in study.events()] == ["ask", "archive"]
+
+
+def test_tells_wait_for_the_disk_even_where_the_database_is_set_not_to(server: Any) -> None:
+    url = new_database(server)
+    server.psql(f"alter database {url.split('/')[3].split('?')[0]} set synchronous_commit = off;")
+    study = make(url)
+    study.tell(study.ask_pulls(), 0.5)
+    with study._store._connected() as raw:
+        assert raw.execute("show synchronous_commit").fetchone() == ("on",)
 
 
 def test_pulls_by_number_pickles_and_threads(url: str) -> None:

@@ -25,6 +25,8 @@ _SPACE = 1_650_553_959  # of advisory locks, so that other programs' are not in 
 _NO_STUDY = 0  # what is locked while tables and studies are made
 _LOCK = f"select pg_advisory_xact_lock({_SPACE}, %s)"
 _NOW = "select extract(epoch from clock_timestamp())::float8"
+# Tells wait for the disk, also where a database is set not to; a stricter setting (of a standby, say) stays.
+_SYNCED = "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'"
 _BEGIN = "; ".join(
     ("begin", _LOCK.replace("%s", "{study}"), _NOW, _READ.replace("%s", "{study}", 1).replace("%s", "{seq}"))
 )
@@ -34,10 +36,15 @@ _REASONS = {
     "53100": ("the disk of the server is full", "make room; all that was acknowledged is in it"),
     "25006": ("it is read-only", "connect to the primary server, as a user who may write"),
     "42501": ("the user may not do this", "grant the right to create and write tables"),
-    "3D000": ("there is no such database", "create it first (createdb)"),
-    "28P01": ("the password is wrong", "look at the URL"),
-    "53300": ("the server has too many connections", "raise max_connections, or use a pooler in session mode"),
+    "55P03": ("others have been writing to it for too long", "ask or tell again, which is safe"),
+    "25P03": ("this process was halted in the middle of writing", "ask or tell again, which is safe"),
     "57P01": ("the server is shutting down", "tell again later, which is safe"),
+}
+# What is refused at connecting has no SQLSTATE: by the server's words.
+_AT_CONNECTING = {
+    "does not exist": ("there is no such database or user", "create it first (createdb, createuser)"),
+    "password": ("the password is wrong or missing", "look at the URL"),
+    "too many": ("the server has too many connections", "raise max_connections, or use a pooler in session mode"),
 }
 
 
@@ -49,6 +56,10 @@ class PostgreSQLStore(Store):
 
     def _set_up(self, raw: Any) -> None:
         raw.autocommit = True  # transactions begin where it is said so below, and nowhere else
+        raw.execute(_SYNCED)
+        milliseconds = int(1000 * self.busy_seconds)
+        raw.execute(f"set lock_timeout = {milliseconds}")
+        raw.execute(f"set idle_in_transaction_session_timeout = {milliseconds}")  # of a process that was halted
 
     def _begin_alone(self, connection: sa.Connection) -> None:
         connection.exec_driver_sql(_LOCK, (_NO_STUDY,))
@@ -86,7 +97,8 @@ class PostgreSQLStore(Store):
         query = f"select coalesce(string_agg({packed}, ''::bytea), ''::bytea) {where} and seq > %s and seq <= %s"
         with raw.cursor(binary=True) as cursor:
             parts = [
-                cursor.execute(query, (begin, begin + _AT_ONCE)).fetchone()[0] for begin in range(0, head, _AT_ONCE)
+                cursor.execute(query, (begin, min(begin + _AT_ONCE, head))).fetchone()[0]
+                for begin in range(0, head, _AT_ONCE)
             ]
         types = [(f"column {place}", f">{_TYPES[kind]}") for place, kind in enumerate(columns.values())]
         rows = np.frombuffer(b"".join(parts), np.dtype(types))
@@ -98,6 +110,10 @@ class PostgreSQLStore(Store):
         if state in _REASONS:
             return _REASONS[state]
         first = str(cause).strip().split("\n")[0]
+        if state is None:
+            for words, found in _AT_CONNECTING.items():
+                if words in first:
+                    return found
         if state is None or state.startswith("08"):
             return f"there is no connection ({first})", "see that the server runs; to ask and tell again is safe"
         return None

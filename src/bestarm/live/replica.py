@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import struct
 from array import array
 from collections.abc import Iterator, Sequence
 
@@ -37,6 +38,7 @@ class Replica:
         self.finder.own(token)
         # Of each pull, by its number: which arm, what became of it, and the reward.
         self._arms = array("q")
+        self._times = array("d")  # when it was asked for
         self._fates = bytearray()
         self._values = array("d")
         self._sources: dict[int, str] = {}
@@ -60,14 +62,20 @@ class Replica:
 
     def pull(self, number: int) -> Pull:
         """Return a pull that was asked for, by its number."""
-        return Pull(self.settings.arms[self._arms[number]], number, self.token)
+        return Pull(self.settings.arms[self._arms[number]], number, self._mark(number))
+
+    def _mark(self, number: int) -> int:
+        """Return what tells a pull from others of its number: of another study, or of an ask that a crash undid."""
+        (bits,) = struct.unpack("<q", struct.pack("<d", self._times[number]))
+        return self.token ^ int(bits)
 
     def find(self, pull: Pull) -> int:
         """Return the number of a pull of this study, or refuse it."""
         number = pull.number
-        known = pull._of == self.token and 0 <= number < self.pulls
-        if not known or self.settings.arms[self._arms[number]] != pull.arm:
-            raise InputError("pull", "be of this study", pull, "tell it to the one that asked for it")
+        known = type(number) is int and 0 <= number < self.pulls
+        if not known or self.pull(number) != pull:
+            fix = "tell it to the one that asked for it; if the server has crashed since, it is lost"
+            raise InputError("pull", "be of this study", pull, fix)
         return number
 
     def was_told(self, number: int, value: float, source: str | None) -> bool:
@@ -184,6 +192,7 @@ class Replica:
     def _note_ask(self, index: int, worker: str | None, at: float) -> None:
         number = len(self._arms)
         self._arms.append(index)
+        self._times.append(at)
         self._fates.append(OUTSTANDING)
         self._values.append(np.nan)
         self._note_outstanding(number, at, worker)
@@ -235,6 +244,7 @@ class Replica:
         values = np.full(columns.arms.size, np.nan)
         values[columns.pulls] = columns.values
         self._arms.frombytes(columns.arms.astype(np.int64, copy=False).tobytes())
+        self._times.frombytes(columns.times.tobytes())
         self._fates.extend(fates.tobytes())
         self._values.frombytes(values.tobytes())
         self.finder.catch_up(columns.arms, columns.pulls, columns.values, columns.told)

@@ -91,8 +91,8 @@ class Store(abc.ABC):
     *Durable.* When `writing` ends without an exception, what was appended is seen by everyone who reads from then on,
     and is on the disk, with all that was appended before it (as far as the operating system and the disk tell the
     truth). When it ends with one, either all of it is in the log or nothing: which of the two is not known if the
-    connection broke while it was committed. Asks alone may be written without waiting for the disk: a power failure
-    may lose those after the last event that was synced, and only those.
+    connection broke while it was committed. Asks alone may be written without waiting for the disk: a power failure,
+    or a crash of the server, may lose those after the last event that was synced, and only those.
 
     *One at a time.* Between the beginning and the end of `writing` no one else appends to the same study. Studies of
     one PostgreSQL database do not wait for each other; those of one SQLite file do.
@@ -332,8 +332,8 @@ class Store(abc.ABC):
         where = f"from bestarm_events where study = {study:d} and"
         end = "cast(case kind when 'tell' then 0 when 'expire' then 1 else 2 end as bigint)"
         with self._connected() as raw:
-            asks = {"seq": "q", "cast(arm as bigint)": "q"}
-            asked, arms = self._arrays(raw, asks, f"{where} kind = 'ask'", head)
+            asks = {"seq": "q", "cast(arm as bigint)": "q", "at": "d"}
+            asked, arms, times = self._arrays(raw, asks, f"{where} kind = 'ask'", head)
             ended = {"seq": "q", "pull": "q", "coalesce(value, 0.0)": "d", end: "q"}
             _, pulls, values, ends = self._arrays(raw, ended, f"{where} {ENDS}", head)
             others = f"select {COLUMNS} {where} seq <= {head:d} and kind in ('decide', 'archive') order by seq"
@@ -346,4 +346,4 @@ class Store(abc.ABC):
                 some = ", ".join(map(str, left[begin : begin + _SOME]))
                 rows = raw.execute(f"select {COLUMNS} {where} seq in ({some}) order by seq")
                 outstanding += [Event(*row) for row in rows]
-        return Columns(arms, asked, pulls, values, ends == 0, ends == 1, rest, head), outstanding
+        return Columns(arms, asked, times, pulls, values, ends == 0, ends == 1, rest, head), outstanding

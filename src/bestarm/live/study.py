@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
 from bestarm.checks import Seed, checked, number
 from bestarm.drivers import Budget, drive, drive_async, new_budget
@@ -89,7 +89,7 @@ class Study:
         lease: float | None = None,
         **options: Any,
     ) -> None:
-        if not isinstance(name, str) or not name.strip():
+        if not _is_text(name) or not name.strip():
             raise InputError("name", "be a text", name, "it names the study in its database")
         self._store = open_store(url)
         self._url, self._name = url, name
@@ -208,7 +208,7 @@ class Study:
                 sound = False
                 overdue = list(replica.overdue(now))
                 due = not synced and bool(overdue)
-                if synced:
+                if synced and not replica.archived:
                     transaction.added += [*replica.end(EXPIRE, overdue, now), *replica.decide(now)]
         except InputError:
             if sound:  # refused before anything was changed
@@ -307,7 +307,7 @@ class Study:
         """Return a pull that was asked for, by its number: for a worker that has kept nothing else of it."""
         with self._mine():
             replica = self._current()
-            if not (isinstance(number, int) and 0 <= number < replica.pulls):
+            if not (type(number) is int and 0 <= number < replica.pulls):
                 raise InputError("pull", f"be below {replica.pulls}, the pulls asked for so far", number, "look it up")
             return replica.pull(number)
 
@@ -322,12 +322,7 @@ class Study:
         self, pulls: Sequence[Pull], rewards: Sequence[float], sources: Sequence[Hashable] | None = None
     ) -> None:
         """Take in rewards of many pulls, in order, all or none: one bad one, and none is taken."""
-        pulls = list(pulls)
-        for pull in pulls:
-            if not isinstance(pull, Pull):
-                raise InputError(
-                    "pull", "be what ask_pulls gave", pull, "a reward without a pull can't be told twice safely"
-                )
+        pulls = _checked_pulls(pulls, "a reward without a pull can't be told twice safely")
         with self._mine():
             finder = self._known().finder
             values = self._values(finder, pulls, rewards)
@@ -353,7 +348,7 @@ class Study:
 
     @staticmethod
     def _values(finder: Folded, pulls: Sequence[Pull], rewards: Sequence[float]) -> list[float]:
-        if len(pulls) == 1 and len(rewards) == 1:
+        if len(pulls) == 1 and type(rewards) is list and len(rewards) == 1:
             return [checked_reward(finder.problem, rewards[0])]
         values: list[float] = checked_rewards(finder.problem, rewards).tolist()
         if len(values) != len(pulls):
@@ -362,6 +357,8 @@ class Study:
 
     @staticmethod
     def _texts(finder: Folded, pulls: Sequence[Pull], sources: Sequence[Hashable] | None) -> list[str | None]:
+        if isinstance(sources, str) or not isinstance(sources, Iterable | None):
+            raise InputError("sources", "be a list", sources, "give one for each pull")
         given = [None] * len(pulls) if sources is None else list(sources)
         if len(given) != len(pulls):
             raise InputError("sources", f"be as many as pulls ({len(pulls)})", len(given), "give one for each pull")
@@ -376,10 +373,7 @@ class Study:
 
     def cancel_many(self, pulls: Sequence[Pull]) -> None:
         """Give up many pulls, all or none."""
-        pulls = list(pulls)
-        for pull in pulls:
-            if not isinstance(pull, Pull):
-                raise InputError("pull", "be what ask_pulls gave", pull, "study.cancel(pull)")
+        pulls = _checked_pulls(pulls, "study.cancel(pull)")
         if self._settings.question["epsilon"] == 0.0:
             raise InputError("epsilon", "be above 0 to cancel pulls", 0.0, "what never comes counts as replaced")
 
@@ -503,8 +497,23 @@ class Study:
             raise InputError("path", "be a file that can be written", str(path), str(error)) from None
 
 
-def _checked_worker(worker: object) -> str | None:
-    if worker is not None and not isinstance(worker, str):
+def _checked_pulls(pulls: object, fix: str) -> list[Pull]:
+    if isinstance(pulls, str) or not isinstance(pulls, Iterable):
+        raise InputError("pulls", "be a list of what ask_pulls gave", pulls, fix)
+    found = list(pulls)
+    for pull in found:
+        if not isinstance(pull, Pull):
+            raise InputError("pull", "be what ask_pulls gave", pull, fix)
+    return found
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    """Tell whether a value is a text that every database can keep."""
+    return isinstance(value, str) and "\0" not in value and value.encode(errors="replace").decode() == value
+
+
+def _checked_worker(worker: Any) -> str | None:
+    if worker is not None and not _is_text(worker):
         raise InputError("worker", "be a text", worker, "such as the name of the machine and a number")
     return worker
 
