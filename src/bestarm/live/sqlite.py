@@ -47,7 +47,8 @@ class SQLiteStore(Store):
         super().prepare(create=create)
 
     def _open(self) -> sa.Engine:
-        if self.url.database in (None, "") or ":memory:" in str(self.url) or self.url.query.get("mode") == "memory":
+        file = self.url.database or ""
+        if file == "" or ":memory:" in file or self.url.query.get("mode") == "memory":
             raise InputError("url", "name a file", self.shown, "such as sqlite:///run.db")
         engine = sa.create_engine(self.url, poolclass=NullPool, connect_args={"check_same_thread": False})
 
