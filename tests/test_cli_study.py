@@ -49,6 +49,7 @@ def test_a_study_from_beginning_to_end(made: str, tmp_path: Path) -> None:
     listed = bestarm("list", made, "--format", "json").stdout
     assert json.loads(listed)[0] | {"rewards": 0} == {
         "name": "prompts", "arms": 3, "rewards": 0, "pending": 0, "status": "identified", "best": "stepwise",
+        "archived": False,
     }  # fmt: skip
     bestarm("export", made, "prompts", "--out", str(tmp_path / "log.jsonl"))
     assert bestarm("export", made, "prompts").stdout == (tmp_path / "log.jsonl").read_text()
@@ -74,13 +75,23 @@ def test_single_rewards_cancelling_and_asking_again(made: str) -> None:
     assert bestarm("ask", made, "prompts", "--worker", "w").stdout == first
     assert "1 rewards used, 0 pulls outstanding" in bestarm("tell", made, "prompts", "0", "0.5").stderr
     bestarm("tell", made, "prompts", "0", "0.5")
-    bestarm("ask", made, "prompts")
+    bestarm("ask", made, "prompts", "--worker", "v")
+    (owed,) = json.loads(bestarm("pending", made, "prompts", "--format", "json").stdout)
+    assert (owed["pull"], owed["arm"], owed["worker"]) == (1, "polite", "v")
     bestarm("cancel", made, "prompts", "1")
+    assert "no pulls are outstanding" in bestarm("pending", made, "prompts").stderr
     stands = bestarm("status", made, "prompts", code=3).stdout
     assert "undecided among" in stands
     assert "1 pull was cancelled" in stands
     assert "too early for a forecast" in stands
     assert "short," in bestarm("status", made, "prompts", "--format", "csv", code=3).stdout
+
+
+def test_a_reward_below_0(url: str) -> None:
+    bestarm("create", url, "losses", "--arms", "2", "--epsilon", "0", "--sigma", "1")
+    bestarm("ask", url, "losses")
+    bestarm("tell", url, "losses", "0", "-1.5")
+    assert Study(url, "losses").estimates[0].pulls == 1
 
 
 def test_an_archived_study(made: str) -> None:
@@ -137,6 +148,6 @@ def test_old_tables_are_migrated_by_the_command_that_the_error_names(tmp_path: P
     store.migrate("0001")
     store.close()
     done = CliRunner().invoke(app, ["study", "list", url])
-    assert f"bestarm study migrate {url}" in str(done.exception)
+    assert f"bestarm study migrate '{url}'" in str(done.exception)
     assert "revision 0002" in bestarm("migrate", url).stdout
     assert "no studies" in bestarm("list", url).stderr

@@ -230,3 +230,32 @@ def test_nothing_is_written_unasked_nor_of_a_short_run(
 
 def test_a_look_that_takes_long_puts_off_the_next() -> None:
     assert [watching.wait_after(seconds, 3.0) for seconds in (0.0, 0.01, 2.0)] == [3.0, 3.0, 38.0]
+
+
+@both
+def test_rewards_that_came_with_a_failure_are_told_before_it_is_passed_on(kind: str) -> None:
+    judge = Judge(latency=0.0, fails=lambda call: call == 5)
+    with pytest.raises(ConnectionError) as caught:
+        run(judge, kind)
+    assert caught.value.result.pulls >= 3  # type: ignore[attr-defined]
+
+
+@both
+def test_a_judge_that_does_nothing_but_fail_is_not_cancelled_for_ever(kind: str) -> None:
+    judge = Judge(fails=lambda call: call > 40)
+    with pytest.raises(ConnectionError) as caught:
+        run(judge, kind, on_error="cancel")
+    result = caught.value.result  # type: ignore[attr-defined]
+    assert result.status == "undecided"
+    assert 16 <= result.cancelled <= 24
+    judge = Judge(fails=lambda call: call > 40)
+    with pytest.raises(ConnectionError) as caught:
+        run(judge, "threads", on_error="cancel", workers=1)
+    assert caught.value.result.cancelled == 16  # type: ignore[attr-defined]
+
+
+def test_plain_functions_and_coroutines_are_not_taken_for_each_other() -> None:
+    with pytest.raises(InputError, match="identify_async or run_async"):
+        ba.identify(Judge().later, list(MEANS), **ASKED)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="for a plain function identify or run"):
+        asyncio.run(ba.identify_async(lambda arm: 1.0, list(MEANS), **ASKED))  # type: ignore[arg-type, return-value]

@@ -269,7 +269,7 @@ def test_an_old_schema_names_the_command_and_keeps_its_data(url: str, monkeypatc
             before = study.events()
     for open_it in (lambda: make(url), lambda: ba.Study(url, "study")):
         message = refused(open_it, "older version of bestarm", "revision 0001, and not 0002", "make a copy of it")
-        assert f"bestarm study migrate {open_store(url).shown}" in message
+        assert f"bestarm study migrate '{open_store(url).shown}'" in message
     store = open_store(url)
     store.migrate()
     store.migrate()  # as it is

@@ -272,7 +272,7 @@ def test_what_is_wrong_is_refused_and_changes_nothing(url: str) -> None:
             study.ask_pulls(worker=name)  # type: ignore[arg-type]
         with pytest.raises(InputError, match="name must be a text"):
             ba.Study(url, name)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="pull must be below 1"):
+    with pytest.raises(InputError, match="pull must be a number from 0, below the 1 pulls"):
         study.pull(True)
     study.tell_many([], [])
     study.cancel_many([])
@@ -383,7 +383,7 @@ def test_pulls_by_number_pickles_and_threads(url: str) -> None:
     study = make(url)
     pulls = study.ask_pulls(4)
     assert [study.pull(pull.number) for pull in pulls] == pulls
-    with pytest.raises(InputError, match="pull must be below 4"):
+    with pytest.raises(InputError, match="pull must be a number from 0, below the 4 pulls"):
         study.pull(4)
     again: ba.Study = pickle.loads(pickle.dumps(study))
     again.tell(pickle.loads(pickle.dumps(pulls[0])), 1.0)
@@ -512,3 +512,138 @@ def test_two_runs_in_two_processes_end_with_the_same_verdict(url: str) -> None:
 def _run(url: str, seed: int) -> str:
     rng = random.Random(seed)
     return str(ba.Study(url, "study").run(lambda arm: reward(rng, arm), worker=str(seed)))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_what_a_child_tells_survives_the_end_of_its_parents_connection(url: str) -> None:
+    study = make(url, resolution=1e-6)
+    study.tell(study.ask_pulls(), 0.5)
+    context = multiprocessing.get_context("fork")
+    closed = context.Event()
+    child = context.Process(target=_tell_before_and_after, args=(study, closed))
+    child.start()
+    threading.Event().wait(0.3)
+    study.close()
+    closed.set()
+    child.join()
+    assert child.exitcode == 0
+    with context.Pool(1) as pool:  # one that has no connection of its own yet
+        assert pool.apply(_count, (url,)) == 1 + 20
+    assert study.pulls == 21
+
+
+def _tell_before_and_after(study: ba.Study, closed: Any) -> None:
+    for place in range(20):
+        study.tell(study.ask_pulls(), 0.5)
+        if place == 9:
+            closed.wait()
+
+
+def _count(url: str) -> int:
+    return ba.Study(url, "study").pulls
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_while_others_read_and_write(url: str) -> None:
+    study = make(url, resolution=1e-6)
+    study.tell_many(study.ask_pulls(30), [0.5] * 30)
+    over = threading.Event()
+
+    def read() -> None:
+        while not over.is_set():
+            _ = study.result
+
+    def write() -> None:
+        while not over.is_set():
+            study.tell(study.ask_pulls(), 0.5)
+
+    threads = [threading.Thread(target=act, daemon=True) for act in (read, read, write)]
+    for thread in threads:
+        thread.start()
+    for _ in range(15):
+        child = multiprocessing.get_context("fork").Process(target=_work, args=(study, 0, 1))
+        child.start()
+        child.join(60)
+        assert child.exitcode == 0
+    over.set()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    events = study.events()
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+
+
+def test_another_isolation_level_of_the_database(server: Any) -> None:
+    url = new_database(server)
+    server.psql(f"alter database {url.split('/')[3].split('?')[0]} set default_transaction_isolation = 'serializable';")
+    studies = [make(url, resolution=1e-6) for _ in range(4)]
+    threads = [threading.Thread(target=_work, args=(study, k, 15)) for k, study in enumerate(studies)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert studies[0].pulls == 60
+
+
+def test_a_reward_in_hand_is_not_cancelled_when_the_database_is_away(server: Any) -> None:
+    url = new_database(server)
+    study = make(url)
+
+    def ends_the_session(arm: Any) -> float:
+        if study.pulls == 2:
+            with study._store._connected() as raw:
+                pid = raw.info.backend_pid
+            server.psql(f"select pg_terminate_backend({pid});")
+        return 0.5
+
+    with pytest.raises(ba.StoreError):
+        study.run(ends_the_session, on_error="cancel", max_pulls=5)
+    assert study.result.cancelled == 0
+    assert study.run(lambda arm: 0.5, worker=None, max_pulls=1).pulls >= 2
+
+
+def test_outstanding_pulls_are_listed_and_expire_whatever_the_clock_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1e9
+    monkeypatch.setattr("bestarm.live.sqlite.time.time", lambda: now)
+    study = make(f"sqlite:///{tmp_path}/run.db", lease=10)
+    now = 2e9
+    ahead = study.ask_pulls(worker="w")
+    now = 1e9
+    behind = study.ask_pulls()
+    assert study.outstanding() == [(ahead, "w", 2e9), (behind, None, 1e9)]
+    now = 1e9 + 10
+    study.ask_pulls()
+    assert [event.pull for event in study.events() if event.kind == "expire"] == [behind.number]
+
+
+def test_an_export_is_strict_json(tmp_path: Path) -> None:
+    study = make(f"sqlite:///{tmp_path}/run.db", epsilon=0.0)
+    study.tell(study.ask_pulls(), 0.5)
+    for line in study.lines():
+        json.loads(line, parse_constant=lambda word: pytest.fail(word))
+    study.export(tmp_path / "log.jsonl")
+    assert replay(tmp_path / "log.jsonl").agrees
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "parameter"),
+    [
+        (0, '{"format": "bestarm study 1", "name": "x"}', "line 1"),
+        (1, '{"seq": 1, "kind": "ask", "pull": 0, "arm": -1}', "line 2"),
+        (1, '{"seq": 1, "kind": "ask", "pull": 5, "arm": 0}', "line 2"),
+        (2, '{"seq": 2, "kind": "sing"}', "line 3"),
+        (2, '{"seq": 2, "kind": "decide", "note": "what"}', "line 3"),
+        (2, "what", "line 3"),
+    ],
+)
+def test_a_damaged_export_is_refused_by_its_line(tmp_path: Path, place: int, text: str, parameter: str) -> None:
+    study = make(f"sqlite:///{tmp_path}/run.db")
+    study.tell(study.ask_pulls(), 0.5)
+    lines = list(study.lines())
+    lines[place] = text
+    (tmp_path / "log.jsonl").write_text("\n".join(lines))
+    with pytest.raises(InputError) as caught:
+        replay(tmp_path / "log.jsonl")
+    assert caught.value.parameter == parameter

@@ -174,3 +174,24 @@ def test_sources_come_with_pulls() -> None:
     pull = undecided.ask_pulls()
     with pytest.raises(InputError, match="source must be given"):
         undecided.tell(pull, 0.5)
+
+
+@pytest.mark.parametrize("contamination", ["prescient", "malicious", "share-of-arm", "share-of-all"])
+def test_more_cancelled_pulls_than_epsilon_allows_for_are_an_alarm(contamination: str) -> None:
+    finder = ba.Identifier(["A", "B"], delta=0.05, epsilon=0.05, bounds=(0, 1), contamination=contamination)
+    pulls = finder.ask_pulls(200)
+    for pull in pulls[:196]:
+        finder.tell(pull, 0.5)
+    for pull in pulls[196:198]:
+        finder.cancel(pull)  # one of each arm: as epsilon allows for
+    assert finder.result.alarms == ()
+    for pull in finder.ask_pulls(60):
+        if pull.arm == "A":
+            finder.cancel(pull)
+        else:
+            finder.tell(pull, 0.5)
+    result = finder.result
+    whose = "" if contamination == "share-of-all" else " of 'A'"
+    (alarm,) = result.alarms
+    assert f"pulls{whose} were cancelled, more than epsilon = 0.05 allows for" in alarm
+    assert "no probability is claimed" in str(result)

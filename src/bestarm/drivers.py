@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -24,6 +25,7 @@ from bestarm.watching import watched
 
 ON_ERROR = ("raise", "cancel", "retry")
 TRIES = 4  # of a pull, the first included
+FAILURES = 16  # in a row that are cancelled (or twice the workers, if that is more): then the judge is gone
 
 
 class Finder(Protocol):
@@ -70,6 +72,8 @@ class Budget:
     deadline: float
     on_error: str
     asked: int = 0
+    failures: int = 0  # in a row
+    most_failures: int = FAILURES
 
     def next_pull(self) -> Pull | None:
         """Return another pull to make, if one may be made."""
@@ -84,11 +88,19 @@ class Budget:
 
     def tell(self, pull: Pull, reward: float) -> None:
         """Tell a reward; one that comes after its lease counts as cancelled, which has to be allowed for."""
+        self.failures = 0
         try:
             self.finder.tell(pull, reward)
         except LateError:
             if self.on_error != "cancel":
                 raise
+
+    def fail(self, pull: Pull, error: BaseException) -> None:
+        """Cancel a pull whose call has failed, or pass the error on: also if calls do nothing but fail."""
+        self.failures += 1
+        if self.on_error != "cancel" or not isinstance(error, Exception) or self.failures > self.most_failures:
+            raise error
+        self.finder.cancel(pull)
 
     def left(self) -> float | None:
         """Seconds until the deadline; None if there is none."""
@@ -118,11 +130,20 @@ def new_budget(finder: Finder, epsilon: float, max_pulls: int | None, timeout: f
     return Budget(finder, math.inf if max_pulls is None else max_pulls, deadline, on_error)
 
 
+def refuse_sources(options: Mapping[str, Any]) -> None:
+    """Refuse to drive what needs a source with every reward."""
+    if options.get("contamination") == "sources":
+        fix = "a function gives no source: ask in a loop of your own, and tell(pull, reward, source)"
+        raise InputError("contamination", "not be sources here", "sources", fix)
+
+
 def drive(pull: Callable[[Label], float], workers: int, budget: Budget, progress: bool) -> Result:
     """Pull arms, several at a time, until the decision or the end of the budget."""
-    if not callable(pull):
-        raise InputError("pull", "be a function from a label to a reward", pull, "such as lambda arm: measure(arm)")
+    if not callable(pull) or inspect.iscoroutinefunction(pull):
+        fix = "such as lambda arm: measure(arm); for a coroutine function identify_async or run_async"
+        raise InputError("pull", "be a function from a label to a reward", pull, fix)
     (hands,) = checked(workers=workers)
+    budget.most_failures = max(FAILURES, 2 * int(hands))
     with watched(budget.finder, progress):
         if hands == 1:
             _one_by_one(pull, budget)
@@ -135,9 +156,11 @@ async def drive_async(
     pull: Callable[[Label], Awaitable[float]], workers: int, budget: Budget, progress: bool
 ) -> Result:
     """Do the same with a coroutine function."""
-    if not callable(pull):
-        raise InputError("pull", "be a coroutine function from a label to a reward", pull, "async def pull(arm): ...")
+    if not callable(pull) or (inspect.isfunction(pull) and not inspect.iscoroutinefunction(pull)):
+        fix = "async def pull(arm): ...; for a plain function identify or run"
+        raise InputError("pull", "be a coroutine function from a label to a reward", pull, fix)
     (hands,) = checked(workers=workers)
+    budget.most_failures = max(FAILURES, 2 * int(hands))
     with watched(budget.finder, progress):
         await _in_tasks(pull, budget, int(hands))
     return budget.result()
@@ -171,10 +194,11 @@ def identify(
         Stop after so many pulls even if undecided; the verdict then says so (limit "budget").
     timeout : float > 0, optional
         Stop likewise after so many seconds. With several workers, calls that are under way are not waited for, and
-        their rewards are not used.
+        their rewards are not used; Python ends only when they do, so give the calls a time limit of their own.
     on_error : {"raise", "cancel", "retry"}
         What to do if a call fails: pass the exception on, which then has the verdict so far as its attribute `result`;
-        count the reward as replaced, which needs epsilon > 0; or call again, up to four times in all, and then pass it
+        count the reward as replaced, which needs epsilon > 0 (but after 16 failures in a row, or twice the workers,
+        the exception is passed on); or call again, up to four times in all, and then pass it
         on. To call again assumes that the failure does not depend on the reward.
     progress : bool
         Show on stderr how many rewards there are, who leads, the evidence (a p-value; certified method only) and about
@@ -189,6 +213,7 @@ def identify(
     2
     """
     settings = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method, **options}
+    refuse_sources(options)
     budget = new_budget(Identifier(arms, **settings), epsilon, max_pulls, timeout, on_error)
     return drive(pull, workers, budget, progress)
 
@@ -204,17 +229,18 @@ def _attempt(pull: Callable[[Label], float], arm: Label, tries: int) -> float:
 
 
 def _one_by_one(pull: Callable[[Label], float], budget: Budget) -> None:
-    while (asked := budget.next_pull()) is not None:
-        try:
-            budget.tell(asked, _attempt(pull, asked.arm, TRIES if budget.on_error == "retry" else 1))
-        except Exception as error:
-            if budget.on_error != "cancel" or isinstance(error, InputError):
-                budget.carry(error)
-                raise
-            budget.finder.cancel(asked)
-        except BaseException as error:
-            budget.carry(error)
-            raise
+    tries = TRIES if budget.on_error == "retry" else 1
+    try:
+        while (asked := budget.next_pull()) is not None:
+            try:
+                reward = _attempt(pull, asked.arm, tries)
+            except Exception as error:
+                budget.fail(asked, error)
+            else:
+                budget.tell(asked, reward)
+    except BaseException as error:
+        budget.carry(error)
+        raise
 
 
 def _in_threads(pull: Callable[[Label], float], budget: Budget, workers: int) -> None:
@@ -230,8 +256,7 @@ def _in_threads(pull: Callable[[Label], float], budget: Budget, workers: int) ->
             done, _ = wait(under_way, timeout=budget.left(), return_when=FIRST_COMPLETED)
             if not done:  # out of time
                 return
-            for future in done:
-                _take(budget, under_way.pop(future), future.exception(), future)
+            _take(budget, [(under_way.pop(future), future) for future in done])
     except BaseException as error:
         budget.carry(error)
         raise
@@ -239,14 +264,14 @@ def _in_threads(pull: Callable[[Label], float], budget: Budget, workers: int) ->
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _take(budget: Budget, asked: Pull, error: BaseException | None, future: Any) -> None:
-    """Tell what came of a call that has ended."""
-    if error is None:
-        budget.tell(asked, future.result())
-    elif budget.on_error == "cancel":
-        budget.finder.cancel(asked)
-    else:
-        raise error
+def _take(budget: Budget, ended: list[tuple[Pull, Any]]) -> None:
+    """Tell what came of calls that have ended, rewards first: a failure may end everything."""
+    for asked, call in sorted(ended, key=lambda pair: pair[1].exception() is not None):
+        error = call.exception()
+        if error is None:
+            budget.tell(asked, call.result())
+        else:
+            budget.fail(asked, error)
 
 
 async def identify_async(
@@ -277,6 +302,7 @@ async def identify_async(
     2
     """
     settings = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method, **options}
+    refuse_sources(options)
     budget = new_budget(Identifier(arms, **settings), epsilon, max_pulls, timeout, on_error)
     return await drive_async(pull, workers, budget, progress)
 
@@ -293,8 +319,7 @@ async def _in_tasks(pull: Callable[[Label], Awaitable[float]], budget: Budget, w
             done, _ = await asyncio.wait(under_way, timeout=budget.left(), return_when=asyncio.FIRST_COMPLETED)
             if not done:  # out of time
                 return
-            for task in done:
-                _take(budget, under_way.pop(task), task.exception(), task)
+            _take(budget, [(under_way.pop(task), task) for task in done])
     except BaseException as error:
         budget.carry(error)
         raise

@@ -32,6 +32,7 @@ from bestarm.robustness import (
     Sensitivity,
     Standing,
     alarms,
+    cancel_alarms,
     history,
     overturn,
     sensitivity,
@@ -540,6 +541,15 @@ class Identifier:
             elif place < indices.size:
                 self._state = make_room(self._state, indices[place])
 
+    def _alarms(self) -> tuple[str, ...]:
+        return alarms(self._problem, self._state, self._rule) if self._method.certifies else ()
+
+    def _cancel_alarms(self) -> tuple[str, ...]:
+        if self._tickets.cancelled == 0 or self._sources is not None:
+            return ()
+        told = self._state.samples.arms["told"]
+        return cancel_alarms(self._problem, self._options, self._tickets.cancelled_of, told)
+
     def _verdict(self) -> Result:
         rows = self._estimates()
         control = self._state.control[0]
@@ -564,7 +574,7 @@ class Identifier:
             cancelled=self._tickets.cancelled,
             leader=self._problem.labels[best] if best >= 0 else guess.label if self.pulls > 0 else None,
             limit=LIMITS[int(control["limit"])],
-            alarms=alarms(self._problem, self._state, self._rule) if self._method.certifies else (),
+            alarms=(*self._alarms(), *self._cancel_alarms()),
         )
 
 

@@ -16,6 +16,7 @@ class Guarded(Protocol):
 
 _all: weakref.WeakSet[Any] = weakref.WeakSet()
 _registry = threading.Lock()
+_forking = threading.Lock()  # one thread at a time
 _held: list[Any] = []
 
 
@@ -27,11 +28,26 @@ def give_lock(owner: Guarded) -> None:
 
 
 def _before_fork() -> None:
-    """Wait until no thread is inside, so that the child gets whole objects."""
+    """Wait until no thread is inside, so that the child gets whole objects.
+
+    What contains others (a lower rank) is waited for first, as its threads take the locks in this order. The registry
+    is not held meanwhile: a thread inside may need it.
+    """
+    _forking.acquire()
+    while True:
+        with _registry:
+            waited = {id(owner) for owner in _held}
+            left = [owner for owner in _all if id(owner) not in waited]
+        if not left:
+            break
+        for owner in sorted(left, key=lambda owner: int(getattr(owner, "_lock_rank", 1))):
+            owner._lock.acquire()
+            _held.append(owner)
+    for owner in _held:
+        prepare = getattr(owner, "_before_fork", None)
+        if prepare is not None:
+            prepare()
     _registry.acquire()
-    for owner in list(_all):
-        owner._lock.acquire()
-        _held.append(owner)
 
 
 def _after_fork_in_parent() -> None:
@@ -39,12 +55,13 @@ def _after_fork_in_parent() -> None:
         owner._lock.release()
     _held.clear()
     _registry.release()
+    _forking.release()
 
 
 def _after_fork_in_child() -> None:
     """Give new locks: those of the parent belong to its threads."""
-    global _registry
-    _registry = threading.Lock()
+    global _registry, _forking
+    _registry, _forking = threading.Lock(), threading.Lock()
     for owner in _held:
         owner._lock = threading.RLock()
     _held.clear()

@@ -71,12 +71,12 @@ def _draw_intervals(result: Any, rows: list[Any], axes: Axes) -> None:
         ends = max(row.lower, low - margin), min(row.upper, high + margin)
         axes.plot(ends, (place, place), color=colour, linewidth=3.0, solid_capstyle="butt", alpha=faded)
         axes.plot(row.estimate, place, "o", color=colour, markersize=6.0, alpha=faded)
-    axes.set_yticks(range(len(rows)), [f"{row.label} ({row.pulls:,})" for row in rows])
+    axes.set_yticks(range(len(rows)), [f"{row.label} ({row.pulls:,})" for row in rows], parse_math=False)
     axes.invert_yaxis()
     axes.set_xlabel("mean reward: interval of each arm, for display (decisions are made pair by pair)", fontsize=8)
     named = f"{result.best} is named" if result.best is not None else f"no winner is named ({result.status})"
     more = f", the {MOST_ROWS} best of {len(result.arms)} arms" if len(result.arms) > MOST_ROWS else ""
-    axes.set_title(f"{named} after {result.pulls:,} rewards{more}", fontsize=10, loc="left")
+    axes.set_title(f"{named} after {result.pulls:,} rewards{more}", fontsize=10, loc="left", parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -94,7 +94,9 @@ def _draw_leads(result: Any, rows: list[Any], axes: Axes) -> None:
     axes.axvline(0.0, color="0.35", linestyle=":", linewidth=1.0)
     axes.set_xlim(None, right)
     leader = result.best if result.best is not None else result.leader
-    axes.set_xlabel(f"lead of {leader} over the arm, if {leader} is the best: at least, all together", fontsize=8)
+    axes.set_xlabel(
+        f"lead of {leader} over the arm, if {leader} is the best: at least, all together", fontsize=8, parse_math=False
+    )
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -118,7 +120,10 @@ def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes)
     axes.set_xlabel("rewards", fontsize=8)
     axes.set_ylabel("p-value", fontsize=8)
     axes.set_title(
-        f"evidence that {leader} is the best, valid at any time: the lower, the stronger", fontsize=10, loc="left"
+        f"evidence that {leader} is the best, valid at any time: the lower, the stronger",
+        fontsize=10,
+        loc="left",
+        parse_math=False,
     )
     axes.spines[["top", "right"]].set_visible(False)
 

@@ -276,6 +276,36 @@ def alarms(problem: Problem, state: State, rule: Rule) -> tuple[str, ...]:
     )
 
 
+def cancel_alarms(
+    problem: Problem, options: Mapping[str, Any], cancelled: Sequence[int], told: NDArray[np.int64]
+) -> tuple[str, ...]:
+    """Return a sentence for each arm of which more pulls were cancelled than epsilon allows for.
+
+    A share is counted; with coins, so many must not be as good as impossible (one in a thousand, all arms together).
+    """
+    from scipy.special import bdtrc  # takes time that most need not pay
+
+    contamination, least = options.get("contamination"), options.get("share_from", 1.0)
+    if contamination == "share-of-all":
+        many, of = sum(cancelled), int(told.sum())
+        allowed = math.floor(problem.epsilon * max(of, problem.size * least) + 1e-9)
+        return (_too_many(many, of, "", problem.epsilon),) if many > allowed else ()
+    found = []
+    for label, many, of in zip(problem.labels, cancelled, told.tolist(), strict=True):
+        n = max(of, many)  # some may wait for their turn
+        if contamination == "share-of-arm":
+            wrong = many > math.floor(problem.epsilon * max(n, least) + 1e-9)
+        else:
+            wrong = many > 0 and bdtrc(many - 1, n, problem.epsilon) < 1e-3 / problem.size
+        if wrong:
+            found.append(_too_many(many, n, f" of {label!r}", problem.epsilon))
+    return tuple(found)
+
+
+def _too_many(many: int, of: int, whose: str, epsilon: float) -> str:
+    return f"{many:,} of the {of:,} pulls{whose} were cancelled, more than epsilon = {epsilon:g} allows for"
+
+
 def sensitivity(
     problem: Problem, options: Mapping[str, Any], log: Log, epsilons: Sequence[float] | None
 ) -> tuple[Sensitivity, ...]:

@@ -49,7 +49,7 @@ class Tickets:
     """The pulls of one identifier that are outstanding, and what came back of them before its turn."""
 
     def __init__(self, arms: int, owner: int | None = None) -> None:
-        self.cancelled = 0
+        self.cancelled_of = [0] * arms
         self.answered = [0] * arms
         self._owed = [0] * arms
         # A pull of another identifier must not be taken for one of this.
@@ -80,7 +80,7 @@ class Tickets:
         index = self._arms.pop(pull.number)
         self.answered[index] += 1
         self._owed[index] -= 1
-        self.cancelled += arrival.value is None
+        self.cancelled_of[index] += arrival.value is None
         self._arrived[pull.number] = arrival
         queue = self._queues[index]
         ready = []
@@ -94,7 +94,7 @@ class Tickets:
         ended: NDArray[np.int64],
         used: NDArray[np.int64],
         arrived: dict[int, Arrival],
-        cancelled: int,
+        cancelled: list[int],
     ) -> None:
         """Become what issuing pulls of these arms, and the arrival of those that ended, would have come to."""
         size = len(self.answered)
@@ -103,7 +103,7 @@ class Tickets:
         outstanding = np.flatnonzero(open_ones)
         open_ones[:] = True
         open_ones[used] = False
-        self.cancelled = cancelled
+        self.cancelled_of = cancelled
         self.answered = np.bincount(arms[ended], minlength=size).tolist()
         self._owed = np.bincount(arms[outstanding], minlength=size).tolist()
         self._next = arms.size
@@ -111,6 +111,11 @@ class Tickets:
         for number in np.flatnonzero(open_ones).tolist():
             self._queues[arms[number]].append(number)
         self._arrived = arrived
+
+    @property
+    def cancelled(self) -> int:
+        """Pulls that were given up, of all arms."""
+        return sum(self.cancelled_of)
 
     @property
     def waiting(self) -> int:

@@ -46,8 +46,12 @@ def _bar(finder: Any, console: Console) -> Iterator[None]:
     class Rewards(ProgressColumn):
         """Counts when the line is drawn: to be told of every reward would cost more than the reward."""
 
+        seen = ""
+
         def render(self, task: Task) -> Text:
-            return Text(f"{finder.pulls:,} rewards")
+            with contextlib.suppress(Exception):  # a database that is away: no reason to end a run
+                self.seen = f"{finder.pulls:,} rewards"
+            return Text(self.seen, no_wrap=True)
 
     columns = SpinnerColumn(), Rewards(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
     with Progress(*columns, console=console, transient=True) as bar:
@@ -77,7 +81,7 @@ def _looks(finder: Any, period: float, show: Callable[[str, float], object]) -> 
         wait = period
         while not ended.wait(wait):
             begin = time.monotonic()
-            words = describe(finder)
+            words = _described(finder)
             end = time.monotonic()
             wait = wait_after(end - begin, period)
             with showing:
@@ -90,6 +94,13 @@ def _looks(finder: Any, period: float, show: Callable[[str, float], object]) -> 
     finally:
         with showing:  # a look that is under way is not waited for, and shows nothing any more
             ended.set()
+
+
+def _described(finder: Any) -> str:
+    try:
+        return describe(finder)
+    except Exception as error:  # of a database that is away, say: the run goes on, or ends by itself
+        return f"no look: {str(error)[:80]}"
 
 
 def wait_after(seconds: float, period: float) -> float:

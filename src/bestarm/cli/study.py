@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -87,14 +88,36 @@ def ask(
     form: Form = Format.csv,
 ) -> None:
     """Print the next pulls to make: number and arm. Exit code 3 if the study has decided, and there are none."""
+    from bestarm.errors import DecidedError
+
     opened = _open(url, name)
-    if opened.done:
+    try:
+        pulls = opened.ask_pulls(n, worker=worker)
+    except DecidedError:
         print(opened.result, file=sys.stderr)
-        raise typer.Exit(NO_WINNER)
-    write_rows([{"pull": pull.number, "arm": pull.arm} for pull in opened.ask_pulls(n, worker=worker)], form)
+        raise typer.Exit(NO_WINNER) from None
+    write_rows([{"pull": pull.number, "arm": pull.arm} for pull in pulls], form)
 
 
 @study.command()
+def pending(url: Url, name: Name, form: Form = Format.table) -> None:
+    """List the pulls that are outstanding: number, arm, worker, and when they were asked for."""
+    rows = [
+        {
+            "pull": pull.number,
+            "arm": pull.arm,
+            "worker": worker,
+            "asked": datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds"),
+        }
+        for pull, worker, at in _open(url, name).outstanding()
+    ]
+    if rows:
+        write_rows(rows, form)
+    else:
+        print("no pulls are outstanding", file=sys.stderr)
+
+
+@study.command(context_settings={"ignore_unknown_options": True})  # -1.5 is a reward
 def tell(
     url: Url,
     name: Name,
@@ -182,8 +205,9 @@ def list_studies(url: Url, form: Form = Format.table) -> None:
                 "arms": len(opened.labels),
                 "rewards": opened.pulls,
                 "pending": opened.pending,
-                "status": "archived" if opened.archived else result.status,
+                "status": result.status,
                 "best": result.best,
+                "archived": opened.archived,
             }
         )
         opened.close()
@@ -284,7 +308,7 @@ def _read(path: Path) -> list[tuple[str, str, str | None]]:
             if not {"pull", "reward"} <= set(reader.fieldnames or ()):
                 raise InputError("file", "have columns pull and reward", reader.fieldnames, "the first line names them")
             return [(row["pull"], row["reward"], row.get("source") or None) for row in reader]
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError("file", "be a file that can be read", str(path), str(error)) from None
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bestarm.errors import InputError
-from bestarm.live.events import ASK, CANCEL, DECIDE, EXPIRE, TELL, Event
-from bestarm.live.fold import Folded
+from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, TELL, Event
 from bestarm.live.settings import Settings, from_note, read_settings
 from bestarm.result import Result
 from bestarm.tickets import Pull
@@ -75,8 +74,11 @@ def replay(path: str | os.PathLike[str]) -> Replay:
     number, head = next(rows, (1, {}))
     if head.get("format") != FORMAT:
         raise InputError("file", f"begin with a line of the format {FORMAT!r}", str(path), "bestarm study export")
-    settings = read_settings(json.dumps(head["settings"]))
-    finder = Folded(settings.arms, **settings.question)
+    try:
+        settings = read_settings(json.dumps(head["settings"]))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError("line 1", "have the settings of a study", head, f"{error!r}") from None
+    finder = settings.finder()
     pulls: dict[int, Pull] = {}
     decided_at = recorded_at = None
     recorded = None
@@ -86,6 +88,8 @@ def replay(path: str | os.PathLike[str]) -> Replay:
             if row["seq"] != number - 1:
                 raise InputError(f"seq in line {number}", f"be {number - 1}", row["seq"], "events are missing")
             if kind == ASK:
+                if row["pull"] != len(pulls) or not 0 <= row["arm"] < len(settings.arms):
+                    raise KeyError("pull or arm")
                 pulls[row["pull"]] = finder.ask_again(row["arm"])
             elif kind == TELL:
                 source = row.get("source")
@@ -94,7 +98,9 @@ def replay(path: str | os.PathLike[str]) -> Replay:
                 finder.cancel(pulls[row["pull"]])
             elif kind == DECIDE:
                 recorded_at, recorded = from_note(row["note"])
-        except (KeyError, IndexError, TypeError) as error:
+            elif kind != ARCHIVE:
+                raise KeyError(kind)
+        except (KeyError, IndexError, TypeError, json.JSONDecodeError) as error:
             raise InputError(f"line {number}", "be an event of this study", row, f"{error!r}") from None
         if finder.done and decided_at is None:
             decided_at = row["seq"]

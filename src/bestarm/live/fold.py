@@ -117,7 +117,8 @@ class Folded(Identifier):
         waiting = np.bincount(arms, minlength=self._problem.size) - np.bincount(used, minlength=self._problem.size)
         self._state.samples.arms["pending"] = waiting
         self._state.control["pending"] = waiting.sum()
-        self._tickets.restore(arms, pulls, order, arrivals, int((~told).sum()))
+        given_up = np.bincount(arms[pulls[~told]], minlength=self._problem.size).tolist()
+        self._tickets.restore(arms, pulls, order, arrivals, given_up)
 
     def _take_logged(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> None:
         if indices.size:

@@ -28,7 +28,12 @@ _NOW = "select extract(epoch from clock_timestamp())::float8"
 # Tells wait for the disk, also where a database is set not to; a stricter setting (of a standby, say) stays.
 _SYNCED = "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'"
 _BEGIN = "; ".join(
-    ("begin", _LOCK.replace("%s", "{study}"), _NOW, _READ.replace("%s", "{study}", 1).replace("%s", "{seq}"))
+    (
+        "begin isolation level read committed",
+        _LOCK.replace("%s", "{study}"),
+        _NOW,
+        _READ.replace("%s", "{study}", 1).replace("%s", "{seq}"),
+    )
 )
 
 # By SQLSTATE: the reason in plainer words, and what to do.
@@ -62,6 +67,7 @@ class PostgreSQLStore(Store):
         raw.execute(f"set idle_in_transaction_session_timeout = {milliseconds}")  # of a process that was halted
 
     def _begin_alone(self, connection: sa.Connection) -> None:
+        connection.execution_options(isolation_level="READ COMMITTED")
         connection.exec_driver_sql(_LOCK, (_NO_STUDY,))
 
     def _clock(self, connection: sa.Connection) -> float:

@@ -55,6 +55,10 @@ class Replica:
         """Pulls neither told, cancelled nor expired."""
         return len(self._outstanding)
 
+    def outstanding_pulls(self) -> list[tuple[Pull, str | None, float]]:
+        """Return them, with the worker that asked for each and when."""
+        return [(self.pull(number), worker, at) for number, (at, worker) in self._outstanding.items()]
+
     @property
     def expired(self) -> int:
         """Pulls that ended by their lease."""
@@ -103,11 +107,9 @@ class Replica:
         return [number for number in held if self._outstanding[number][0] + self.settings.lease > now]
 
     def overdue(self, now: float) -> Iterator[int]:
-        """Go through the pulls whose lease has ended, oldest first."""
-        for number, (asked, _) in self._outstanding.items():
-            if asked + self.settings.lease > now:
-                return
-            yield number
+        """Go through the pulls whose lease has ended: all are looked at, as a clock may have been put back."""
+        lease = self.settings.lease
+        return (number for number, (asked, _) in self._outstanding.items() if asked + lease <= now)
 
     # -------------------------------------------------------------------------------------- what changes it
 

@@ -44,8 +44,8 @@ class Settings:
     version: str
 
     def to_json(self) -> str:
-        """Return it as JSON; infinity is written as Python does."""
-        return json.dumps(asdict(self))
+        """Return it as JSON; a lease that never ends is null."""
+        return json.dumps({**asdict(self), "lease": None if math.isinf(self.lease) else self.lease})
 
     def finder(self) -> Folded:
         """Return a new identifier that asks this question; refuse one whose options now mean something else."""
@@ -77,6 +77,7 @@ def read_settings(text: str) -> Settings:
     fields = json.loads(text)
     bounds = fields["question"].get("bounds")
     fields["question"]["bounds"] = None if bounds is None else tuple(bounds)
+    fields["lease"] = math.inf if fields["lease"] is None else fields["lease"]
     return Settings(**fields)
 
 
@@ -135,6 +136,8 @@ def source_text(source: Hashable | None) -> str | None:
     """Return a source as JSON, or refuse what has no form in a table."""
     if source is None:
         return None
+    if hasattr(source, "item"):
+        source = source.item()  # of NumPy
     if not isinstance(source, LABELS):
         raise InputError("source", "be a string, a number or a bool in a study", source, "such as a voter's id")
     return json.dumps(source)

@@ -48,6 +48,8 @@ class SQLiteStore(Store):
 
     def _open(self) -> sa.Engine:
         file = self.url.database or ""
+        if file and "uri" not in self.url.query:  # for a process that changes its folder
+            self.url = self.url.set(database=str(Path(file).absolute()))
         if file == "" or ":memory:" in file or self.url.query.get("mode") == "memory":
             raise InputError("url", "name a file", self.shown, "such as sqlite:///run.db")
         engine = sa.create_engine(self.url, poolclass=NullPool, connect_args={"check_same_thread": False})
@@ -60,6 +62,15 @@ class SQLiteStore(Store):
             connection.execute("PRAGMA foreign_keys = ON")
 
         return engine
+
+    def connect(self) -> int:
+        """Open the connection. A file forgets nothing while the machine runs: all have the same number."""
+        with self._connected():
+            return 1
+
+    def before_fork(self) -> None:
+        """Close the connection: SQLite takes a child's for the parent's own, and would remove the log under it."""
+        self._held.close()
 
     def migrate(self, *arguments: Any, **options: Any) -> None:
         """Bring the tables to this version, or create them, written ahead from now on."""

@@ -83,7 +83,7 @@ _of_parents: list[Any] = []  # connections that must not even be forgotten
 
 
 class Store(abc.ABC):
-    """A database with the logs of studies. These are its promises, which tests/test_live_store.py tests on each kind.
+    """A database with the logs of studies. These are its promises, which tests/test_live_study.py tests on each kind.
 
     *Append only.* An event is never changed and never removed. Events of a study have the sequence numbers 1, 2, ...
     without a gap, in the order in which they were committed; whoever reads sees a beginning of that sequence, whole.
@@ -170,6 +170,9 @@ class Store(abc.ABC):
         with self._connected():
             return self.connections
 
+    def before_fork(self) -> None:  # noqa: B027 - not every database needs it
+        """Prepare for a fork; by default there is nothing to do."""
+
     @contextlib.contextmanager
     def _connected(self) -> Iterator[Any]:
         """Lend the driver's own connection, and end its transaction; after an error the next caller gets a new one.
@@ -223,7 +226,10 @@ class Store(abc.ABC):
 
     def _plainly(self, cause: BaseException) -> StoreError:
         first = str(cause).strip().split("\n")[0]
-        reason, fix = self._reason(cause) or (f"the database says: {first}", "nothing was changed")
+        reason, fix = self._reason(cause) or (
+            f"the database says: {first}",
+            "if it was a tell, tell again, which is safe",
+        )
         return StoreError(f"the database {self.shown} can't be used", reason, fix)
 
     def close(self) -> None:
@@ -253,7 +259,7 @@ class Store(abc.ABC):
             raise StoreError(
                 f"the database {self.shown} can't be used",
                 f"its tables are of an older version of bestarm (revision {found}, and not {REVISION})",
-                f"make a copy of it, and then: bestarm study migrate {self.shown}",
+                f"make a copy of it, and then: bestarm study migrate '{self.shown}'",
             )
         elif found > REVISION:
             raise StoreError(

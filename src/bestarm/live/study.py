@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 import threading
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, overload
 
 from bestarm.checks import Seed, checked, number
-from bestarm.drivers import Budget, drive, drive_async, new_budget
+from bestarm.drivers import Budget, drive, drive_async, new_budget, refuse_sources
 from bestarm.errors import DecidedError, InputError
 from bestarm.forecast import Forecast
 from bestarm.identifier import Identifier
@@ -75,6 +76,8 @@ class Study:
     1
     """
 
+    _lock_rank = 0  # taken before those of the identifiers that it contains
+
     def __init__(
         self,
         url: str,
@@ -133,6 +136,9 @@ class Study:
                 [_named(wanted, part) for part in different],
                 "leave all of it out to reopen it, or take a new name",
             )
+
+    def _before_fork(self) -> None:
+        self._store.before_fork()
 
     def __repr__(self) -> str:
         return f"<Study {self._name!r} on {self._store.shown}>"
@@ -299,17 +305,27 @@ class Study:
     def _budget(
         self, worker: str | None, workers: int, max_pulls: int | None, timeout: float | None, on_error: str
     ) -> Budget:
+        refuse_sources(self._settings.question)
         (hands,) = checked(workers=workers)
         slots = Slots(self, _checked_worker(worker), int(hands))
         return new_budget(slots, self._settings.question["epsilon"], max_pulls, timeout, on_error)
 
     def pull(self, number: int) -> Pull:
         """Return a pull that was asked for, by its number: for a worker that has kept nothing else of it."""
+        whole = -1 if isinstance(number, bool) or not hasattr(number, "__index__") else operator.index(number)
         with self._mine():
-            replica = self._current()
-            if not (type(number) is int and 0 <= number < replica.pulls):
-                raise InputError("pull", f"be below {replica.pulls}, the pulls asked for so far", number, "look it up")
-            return replica.pull(number)
+            replica = self._known()
+            if whole >= replica.pulls:
+                replica = self._current()
+            if not 0 <= whole < replica.pulls:
+                fix = "bestarm study pending lists those that are outstanding"
+                raise InputError("pull", f"be a number from 0, below the {replica.pulls} pulls so far", number, fix)
+            return replica.pull(whole)
+
+    def outstanding(self) -> list[tuple[Pull, str | None, float]]:
+        """Return the pulls that are outstanding, each with the worker that asked for it, and when."""
+        with self._mine():
+            return self._current().outstanding_pulls()
 
     def tell(self, pull: Pull, reward: float, source: Hashable | None = None) -> None:
         """Take in the reward of a pull; when this returns, it is on the disk. A bad one is refused, changing nothing.
