@@ -425,7 +425,10 @@ def test_a_bad_cap_is_refused_before_the_first_pull() -> None:
 
 
 def test_a_pull_that_gives_no_rewards_is_refused() -> None:
-    rule, fix = "be a function from a label to a reward", "such as lambda arm: measure(arm)"
+    rule, fix = (
+        "be a function from a label to a reward",
+        "such as lambda arm: measure(arm); for a coroutine function identify_async or run_async",
+    )
     for case in cases(ba.identify, "pull", rule, fix, 3.0, None, **QUESTION):
         refused(*case)
     refused(lambda: ba.identify(lambda arm: NAN, **QUESTION), "reward", REWARD_RULE, "nan", NOTHING)

@@ -57,7 +57,7 @@ class Settings:
                 "the study can't be continued",
                 f"bestarm {version('bestarm')} has other defaults of {', '.join(changed)} than {self.version}, "
                 "which made it",
-                f"install bestarm {self.version}",
+                f"use bestarm {self.version} for it",
             )
         return finder
 
