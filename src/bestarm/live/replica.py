@@ -17,6 +17,7 @@ from bestarm.live.settings import Settings, from_note, to_note
 from bestarm.tickets import Pull
 
 OUTSTANDING, TOLD, CANCELLED, EXPIRED = 0, 1, 2, 3
+_DOUBLE, _WHOLE = struct.Struct("=d"), struct.Struct("=q")
 _FATES = {TELL: TOLD, CANCEL: CANCELLED, EXPIRE: EXPIRED}
 
 
@@ -38,7 +39,7 @@ class Replica:
         self.finder.own(token)
         # Of each pull, by its number: which arm, what became of it, and the reward.
         self._arms = array("q")
-        self._times = array("d")  # when it was asked for
+        self._bits = array("q")  # of the time at which it was asked for
         self._fates = bytearray()
         self._values = array("d")
         self._sources: dict[int, str] = {}
@@ -70,14 +71,13 @@ class Replica:
 
     def _mark(self, number: int) -> int:
         """Return what tells a pull from others of its number: of another study, or of an ask that a crash undid."""
-        (bits,) = struct.unpack("<q", struct.pack("<d", self._times[number]))
-        return self.token ^ int(bits)
+        return self.token ^ self._bits[number]
 
     def find(self, pull: Pull) -> int:
         """Return the number of a pull of this study, or refuse it."""
         number = pull.number
         known = type(number) is int and 0 <= number < self.pulls
-        if not known or self.pull(number) != pull:
+        if not known or pull._of != self._mark(number) or pull.arm != self.settings.arms[self._arms[number]]:
             fix = "tell it to the one that asked for it; if the server has crashed since, it is lost"
             raise InputError("pull", "be of this study", pull, fix)
         return number
@@ -194,7 +194,7 @@ class Replica:
     def _note_ask(self, index: int, worker: str | None, at: float) -> None:
         number = len(self._arms)
         self._arms.append(index)
-        self._times.append(at)
+        self._bits.append(_WHOLE.unpack(_DOUBLE.pack(at))[0])
         self._fates.append(OUTSTANDING)
         self._values.append(np.nan)
         self._note_outstanding(number, at, worker)
@@ -246,7 +246,7 @@ class Replica:
         values = np.full(columns.arms.size, np.nan)
         values[columns.pulls] = columns.values
         self._arms.frombytes(columns.arms.astype(np.int64, copy=False).tobytes())
-        self._times.frombytes(columns.times.tobytes())
+        self._bits.frombytes(columns.times.tobytes())
         self._fates.extend(fates.tobytes())
         self._values.frombytes(values.tobytes())
         self.finder.catch_up(columns.arms, columns.pulls, columns.values, columns.told)
