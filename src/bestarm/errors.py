@@ -76,7 +76,7 @@ def _shown(value: Any) -> str:
 
 
 class StoreError(RuntimeError):
-    """The database of a study can't be used; what was acknowledged before is still in it.
+    """The database of a study can't be used; rewards that were acknowledged before are still in it.
 
     Parameters
     ----------

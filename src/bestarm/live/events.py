@@ -56,8 +56,8 @@ class Columns:
 
     Attributes
     ----------
-    arms, asked, times : arrays
-        Of each pull, in the order of their numbers: the arm, the sequence number of the ask, and when it was.
+    arms, times : arrays
+        Of each pull, in the order of their numbers: the arm, and when it was asked for.
     pulls, values, told : arrays
         Of each end of a pull, in order: the pull, the reward (nan if there is none), and whether it was told.
     expired : array
@@ -69,7 +69,6 @@ class Columns:
     """
 
     arms: NDArray[np.int64]
-    asked: NDArray[np.int64]
     times: NDArray[np.float64]
     pulls: NDArray[np.int64]
     values: NDArray[np.float64]

@@ -41,8 +41,8 @@ _REASONS = {
     "53100": ("the disk of the server is full", "make room; all that was acknowledged is in it"),
     "25006": ("it is read-only", "connect to the primary server, as a user who may write"),
     "42501": ("the user may not do this", "grant the right to create and write tables"),
-    "55P03": ("others have been writing to it for too long", "ask or tell again, which is safe"),
-    "25P03": ("this process was halted in the middle of writing", "ask or tell again, which is safe"),
+    "55P03": ("others have been writing to it for too long", "tell again, or ask: nothing was changed"),
+    "25P03": ("this process was halted in the middle of writing", "tell again, or ask: nothing was changed"),
     "57P01": ("the server is shutting down", "tell again later, which is safe"),
 }
 # What is refused at connecting has no SQLSTATE: by the server's words.
@@ -121,5 +121,8 @@ class PostgreSQLStore(Store):
                 if words in first:
                     return found
         if state is None or state.startswith("08"):
-            return f"there is no connection ({first})", "see that the server runs; to ask and tell again is safe"
+            return (
+                f"there is no connection ({first})",
+                "see that the server runs; to tell again is safe, and to ask under a name",
+            )
         return None

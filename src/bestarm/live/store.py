@@ -352,4 +352,4 @@ class Store(abc.ABC):
                 some = ", ".join(map(str, left[begin : begin + _SOME]))
                 rows = raw.execute(f"select {COLUMNS} {where} seq in ({some}) order by seq")
                 outstanding += [Event(*row) for row in rows]
-        return Columns(arms, asked, times, pulls, values, ends == 0, ends == 1, rest, head), outstanding
+        return Columns(arms, times, pulls, values, ends == 0, ends == 1, rest, head), outstanding

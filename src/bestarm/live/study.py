@@ -45,11 +45,12 @@ class Study:
     - When `tell` returns, the reward is on the disk.
     - A tell that is repeated with the same pull is acknowledged again and counted once; with another reward it is
       refused. So after an error whose outcome is not known, tell again.
-    - A worker that asks again, under the same name, before it has told or cancelled what it was given, gets it again.
+    - A worker that asks again, under the same name, before it has told or cancelled what it was given, gets it again,
+      while its lease lasts.
     - A pull that is neither told nor cancelled within its lease counts as cancelled: from the next ask, tell or cancel
       of anyone.
     - The decision is made once, with the sequence number of the event that led to it; all processes give the same,
-      and so does a replay of the exported log.
+      and so does a replay of the exported log by the same version of bestarm.
 
     Can be used by many threads, forked and pickled: a pickle is the URL and the name.
 
