@@ -21,13 +21,15 @@ INF, NAN = math.inf, math.nan
 FINITE, POSITIVE = "be a finite number", "be a finite number > 0"
 ARMS_FIX = "among fewer arms there is nothing to identify"
 DELTA_FIX = "it is the accepted probability of a wrong answer, such as 0.05"
-EPSILON_FIX = "half of the rewards corrupted leaves no mean to identify"
+EPSILON_FIX = "it is how much may be corrupted, such as 0.05; 0 is nothing"
+EPSILON_TOO_HIGH = "half of the rewards corrupted leaves no mean to identify"
 SIGMA_FIX = "it is the sub-Gaussian scale of one clean reward"
 BOUNDS_RULE = "be two finite numbers (low, high) with low < high"
 BOUNDS_FIX = "such as bounds=(0, 1) for clicks"
 LABELS_RULE = "be a list of labels or a number of arms"
 LABELS_FIX = 'such as ["A", "B", "C"] or 3'
-ALPHA_FIX = "trimming half of the rewards off each end leaves none to average"
+ALPHA_FIX = "it is the fraction trimmed off each end, such as 0.05"
+ALPHA_TOO_HIGH = "trimming half of the rewards off each end leaves none to average"
 POWER_FIX = "the sum of t^-power has to converge; 2 is the default"
 COUNT_RULE = "be a whole number >= 1"
 SEED_RULE = "be a whole number in [0, 2^64)"
@@ -63,13 +65,13 @@ def refused(call: Callable[[], object], parameter: str, rule: str, received: str
 
 
 def test_an_input_error_is_a_value_error_that_survives_pickling() -> None:
-    error = refused(lambda: question(epsilon=0.6), "epsilon", "be in [0, 0.5)", "0.6", EPSILON_FIX)
+    error = refused(lambda: question(epsilon=0.6), "epsilon", "be in [0, 0.5)", "0.6", EPSILON_TOO_HIGH)
     assert isinstance(error, ValueError)
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         again = pickle.loads(pickle.dumps(error, protocol))
         assert type(again) is InputError
         assert str(again) == str(error)
-        assert (again.parameter, again.rule, again.fix) == ("epsilon", "be in [0, 0.5)", EPSILON_FIX)
+        assert (again.parameter, again.rule, again.fix) == ("epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH)
         assert again.received == 0.6
 
 
@@ -106,12 +108,13 @@ BAD_BOUNDS: list[Any] = [(1, 0), (1.0, 1.0), (0.0, INF), (-INF, 0.0), (NAN, 1.0)
 NO_BOUNDS: list[Any] = [(0, 1, 2), (0,), (), ("0", "1"), (False, True), 1.0, "01", {0, 1}]
 
 QUESTIONS: list[Case] = [
-    *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_FIX, 0.5, 0.6, 1.0, -1e-9, -0.1, NAN, INF, -INF),
-    *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_FIX, None, "0.1", True, [0.1], 10**400),
+    *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH, 0.5, 0.6, 1.0, INF, 10**400),
+    *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_FIX, -1e-9, -0.1, NAN, -INF, -(10**400)),
+    *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_FIX, None, "0.1", True, [0.1]),
     *cases(question, "delta", "be in (0, 1)", DELTA_FIX, 0, 0.0, -0.0, 1, 1.0, -0.1, 2.0, NAN, INF, np.float64(0.0)),
     *cases(question, "delta", "be in (0, 1)", DELTA_FIX, None, "0.1", True),
     *cases(question, "sigma", POSITIVE, SIGMA_FIX, 0, 0.0, -1.0, NAN, INF, -INF, 1e300, "1", True, 1j, np.ones(1)),
-    *cases(question, "arms", "be a whole number >= 2", ARMS_FIX, 1, 0, -3, np.int64(1), 10**400),
+    *cases(question, "arms", "be a whole number >= 2", ARMS_FIX, 1, 0, -3, np.int64(1)),
     *cases(question, "arms", LABELS_RULE, LABELS_FIX, None, True, 2.0, "AB", b"AB", NAN),
     *cases(question, "arms", "be at least two", ARMS_FIX, (), ("A",)),
     (partial(question, arms=["A"]), "arms", "be at least two", "('A',)", ARMS_FIX),
@@ -150,7 +153,7 @@ def test_a_label_that_is_not_equal_to_itself_is_refused() -> None:
 
 
 OPTION_VALUES: dict[str, tuple[str, str, list[Any]]] = {
-    "alpha": ("be in [0, 0.5)", ALPHA_FIX, [0.5, -0.1, NAN, INF, "0.1", True]),
+    "alpha": ("be in [0, 0.5)", ALPHA_FIX, [-0.1, NAN, "0.1", True]),
     "power": ("be a finite number > 1", POWER_FIX, [1, 1.0, 0.0, -2.0, NAN, INF, "2", True]),
     "threshold": ("be one of theory, empirical", "check the spelling", ["Theory", "", 1, True]),
     "exploration": ("be one of hoeffding, chernoff, none", "check the spelling", ["None", "", 0, ["chernoff"]]),
@@ -180,6 +183,9 @@ def test_wrong_option_values_are_refused_by_each_method_that_has_the_option(meth
         rule, fix, values = OPTION_VALUES[option.name]
         for case in cases(question, option.name, rule, fix, *values, method=method):
             refused(*case)
+        if option.name == "alpha":
+            for case in cases(question, "alpha", rule, ALPHA_TOO_HIGH, 0.5, INF, method=method):
+                refused(*case)
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
@@ -443,16 +449,21 @@ def simulation(**changes: Any) -> ba.Trials:
     return ba.simulate(**{"bandit": BANDIT, "method": "mean-se", "delta": 0.1, "trials": 3, **changes})
 
 
+WORKERS_TOO_HIGH = "a machine can hardly start more, and more than its cores compute no faster"
 TRIALS_FIX = "each trial is one identification from start to end"
 SEEDS_RULE = "be a whole number >= 0, a SeedSequence or a Generator"
 
 SIMULATIONS: list[Case] = [
     *cases(simulation, "trials", COUNT_RULE, TRIALS_FIX, 0, -1, 1.5, NAN, INF, True, "10", None),
     *cases(simulation, "workers", COUNT_RULE, "1 runs in this thread alone", 0, -1, 1.5, NAN, True, None),
+    *cases(simulation, "workers", "be at most 10,000", WORKERS_TOO_HIGH, 10_001, 100_000, 10**400),
+    *cases(simulation, "trials", "be below 2^53", TRIALS_FIX, 2**53, 1e300),
+    *cases(simulation, "max_pulls", "be below 2^62", "leave it out for no cap", 2**62, 10**400),
     *cases(simulation, "max_pulls", COUNT_RULE, "leave it out for no cap", 0, -1, 1.5, True),
     *cases(simulation, "seed", SEEDS_RULE, "any number will do", -1, 1.5, NAN, None, "7", True, [1, 2]),
     *cases(simulation, "delta", "be in (0, 1)", DELTA_FIX, 0.0, 1.0, None),
-    *cases(simulation, "epsilon", "be in [0, 0.5)", EPSILON_FIX, 0.5, -0.1),
+    *cases(simulation, "epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH, 0.5),
+    *cases(simulation, "epsilon", "be in [0, 0.5)", EPSILON_FIX, -0.1, NAN),
     *cases(simulation, "sigma", POSITIVE, SIGMA_FIX, 0.0, -1.0, NAN),
     *cases(simulation, "method", ONE_OF_METHODS, "check the spelling", "ucb", None),
     *cases(simulation, "alpha", "be an option of mean-se", "mean-se has parameters, exploration", 0.1),
@@ -567,7 +578,8 @@ ARMS: list[Case] = [
     ),
     (partial(ba.Bandit, []), "arms", "be at least two", "()", ARMS_FIX),
     (partial(ba.Bandit, [ba.Gaussian(0.0)]), "arms", "be at least two", repr((ba.Gaussian(0.0),)), ARMS_FIX),
-    *bandits("epsilon", "be in [0, 0.5)", EPSILON_FIX, 0.5, -0.1, NAN, None, True),
+    *bandits("epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH, 0.5, 0.6),
+    *bandits("epsilon", "be in [0, 0.5)", EPSILON_FIX, -0.1, NAN, "0.1", True),
     *bandits(
         *("adversary", "be one of bestarm.adversaries, a function or None", "such as adversaries.Point(1000.0)"),
         *(1000.0, "point", TWO),
@@ -612,7 +624,8 @@ ADVERSARIES: list[Case] = [
         epsilon=0.1,
         seed=1,
     ),
-    *cases(ba.paper_adversary, "epsilon", "be in [0, 0.5)", EPSILON_FIX, 0.5, -0.1, NAN, means=TWO, seed=1),
+    *cases(ba.paper_adversary, "epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH, 0.5, means=TWO, seed=1),
+    *cases(ba.paper_adversary, "epsilon", "be in [0, 0.5)", EPSILON_FIX, -0.1, NAN, means=TWO, seed=1),
     *cases(
         *(ba.paper_adversary, "margin", "be in [0, 0.9]"),
         "it is the part of every gap that is left; more would ask of the adversary to help",

@@ -15,11 +15,11 @@ HUGE = 1e300  # counts as infinite, so that sums and differences of what is smal
 WHOLE = ("arms", "trials", "max_pulls", "workers", "chunk", "seed")
 # parameter: (lowest value, is it allowed itself, first value too high, rule, fix)
 RANGES: dict[str, tuple[float, bool, float, str, str]] = {
-    "alpha": (0.0, True, 0.5, "be in [0, 0.5)", "trimming half of the rewards off each end leaves none to average"),
+    "alpha": (0.0, True, 0.5, "be in [0, 0.5)", "it is the fraction trimmed off each end, such as 0.05"),
     "arms": (2.0, True, HUGE, "be a whole number >= 2", "among fewer arms there is nothing to identify"),
     "bias": (0.0, True, HUGE, "be a finite number >= 0", "it is the half-width U by which a mean is uncertain"),
     "delta": (0.0, False, 1.0, "be in (0, 1)", "it is the accepted probability of a wrong answer, such as 0.05"),
-    "epsilon": (0.0, True, 0.5, "be in [0, 0.5)", "half of the rewards corrupted leaves no mean to identify"),
+    "epsilon": (0.0, True, 0.5, "be in [0, 0.5)", "it is how much may be corrupted, such as 0.05; 0 is nothing"),
     "good_enough": (0.0, False, HUGE, "be a finite number > 0", "leave it out to have the best arm named"),
     "power": (1.0, False, HUGE, "be a finite number > 1", "the sum of t^-power has to converge; 2 is the default"),
     "pulls": (1.0, True, HUGE, "be a finite number >= 1", "an arm that was never pulled has no radius"),
@@ -29,7 +29,7 @@ RANGES: dict[str, tuple[float, bool, float, str, str]] = {
     "t": (1.0, True, HUGE, "be a finite number >= 1", "time counts the pulls or rounds made, from 1"),
     "trials": (1.0, True, 2.0**53, "be a whole number >= 1", "each trial is one identification from start to end"),
     "max_pulls": (1.0, True, 2.0**62, "be a whole number >= 1", "leave it out for no cap"),
-    "workers": (1.0, True, 2.0**16, "be a whole number >= 1", "1 runs in this thread alone"),
+    "workers": (1.0, True, 10_001.0, "be a whole number >= 1", "1 runs in this thread alone"),
     "chunk": (1.0, True, 2.0**53, "be a whole number >= 1", "leave it out for chunks of about half a second"),
     "seed": (
         0.0,
@@ -38,6 +38,15 @@ RANGES: dict[str, tuple[float, bool, float, str, str]] = {
         "be a whole number in [0, 2^64)",
         "the same one repeats the run",
     ),
+}
+# The rule and the fix for a number that is too high, where those above speak of one that is too low or none.
+TOO_HIGH: dict[str, tuple[str, str]] = {
+    "alpha": ("be in [0, 0.5)", "trimming half of the rewards off each end leaves none to average"),
+    "chunk": ("be below 2^53", "leave it out for chunks of about half a second"),
+    "epsilon": ("be in [0, 0.5)", "half of the rewards corrupted leaves no mean to identify"),
+    "max_pulls": ("be below 2^62", "leave it out for no cap"),
+    "trials": ("be below 2^53", "each trial is one identification from start to end"),
+    "workers": ("be at most 10,000", "a machine can hardly start more, and more than its cores compute no faster"),
 }
 
 
@@ -49,6 +58,8 @@ def checked(**values: object) -> tuple[float, ...]:
         found.append(number(value))
         whole = parameter not in WHOLE or found[-1] % 1.0 == 0.0
         if not (whole and lowest <= found[-1] < too_high and (closed or found[-1] > lowest)):
+            if (whole or isinstance(value, int)) and found[-1] >= too_high:
+                rule, fix = TOO_HIGH.get(parameter, (rule, fix))
             raise InputError(parameter, rule, value, fix)
     return tuple(found)
 
@@ -61,8 +72,10 @@ def one_of(parameter: str, value: object, allowed: tuple[str, ...], alternative:
 
 def number(value: object) -> float:
     """Return a number as a float, and nan for whatever is none (a bool is none)."""
-    if isinstance(value, bool | np.bool_) or (isinstance(value, int) and abs(value) >= HUGE):
+    if isinstance(value, bool | np.bool_):
         return math.nan
+    if isinstance(value, int) and abs(value) >= HUGE:  # too large for a float, or almost
+        return math.inf if value > 0 else -math.inf
     return float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
 
 

@@ -1,0 +1,41 @@
+"""What a user is told who asks for something that cannot be, or who has to wait: one sentence that is true."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def bestarm(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "bestarm", *words], capture_output=True, text=True, check=False)
+
+
+def says(*words: str) -> str:
+    """Return the one line that a command says which is refused."""
+    done = bestarm(*words)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+# ------------------------------------------------------------------------------------------------- numbers out of range
+
+
+def test_a_number_that_is_too_high_is_not_called_too_low() -> None:
+    assert says("simulate", "--means", "1,0", "--workers", "100000") == (
+        "bestarm: workers must be at most 10,000, got 100000: "
+        "a machine can hardly start more, and more than its cores compute no faster"
+    )
+
+
+@pytest.mark.parametrize("epsilon", ["nan", "-0.1"])
+def test_an_epsilon_that_is_no_share_is_not_called_half_of_the_rewards(epsilon: str) -> None:
+    assert says("plan", "--means", "1,0", "--sigma", "1", f"--epsilon={epsilon}") == (
+        f"bestarm: epsilon must be in [0, 0.5), got {epsilon}: "
+        "it is how much may be corrupted, such as 0.05; 0 is nothing"
+    )
