@@ -20,6 +20,7 @@ INF, NAN = math.inf, math.nan
 
 FINITE, POSITIVE = "be a finite number", "be a finite number > 0"
 ARMS_FIX = "among fewer arms there is nothing to identify"
+MEMORY_FIX = "an arm takes up to 24 kB of memory; make a choice of them first"
 DELTA_FIX = "it is the accepted probability of a wrong answer, such as 0.05"
 EPSILON_FIX = "it is how much may be corrupted, such as 0.05; 0 is nothing"
 EPSILON_TOO_HIGH = "half of the rewards corrupted leaves no mean to identify"
@@ -115,6 +116,7 @@ QUESTIONS: list[Case] = [
     *cases(question, "delta", "be in (0, 1)", DELTA_FIX, None, "0.1", True),
     *cases(question, "sigma", POSITIVE, SIGMA_FIX, 0, 0.0, -1.0, NAN, INF, -INF, 1e300, "1", True, 1j, np.ones(1)),
     *cases(question, "arms", "be a whole number >= 2", ARMS_FIX, 1, 0, -3, np.int64(1)),
+    *cases(question, "arms", "be at most 1,000,000", MEMORY_FIX, 1_000_001, 10**7, np.int64(10**7), 10**400),
     *cases(question, "arms", LABELS_RULE, LABELS_FIX, None, True, 2.0, "AB", b"AB", NAN),
     *cases(question, "arms", "be at least two", ARMS_FIX, (), ("A",)),
     (partial(question, arms=["A"]), "arms", "be at least two", "('A',)", ARMS_FIX),

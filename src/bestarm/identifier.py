@@ -58,7 +58,7 @@ class Identifier:
     Parameters
     ----------
     arms : int or iterable of hashable
-        Labels of at least two arms; a number K stands for 0, ..., K-1.
+        Labels of two to a million arms; a number K stands for 0, ..., K-1.
     delta : float in (0, 1)
         Accepted probability of a wrong answer.
     epsilon : float in [0, 0.5)
@@ -556,7 +556,7 @@ class Identifier:
         best = int(control["best"])
         left = tuple(row.label for row in rows if row.active) or tuple(row.label for row in rows)
         done = int(control["done"])
-        guess = max((row for row in rows if row.label in set(left)), key=_estimate)
+        guess = max((row for row in rows if row.active), key=_estimate, default=max(rows, key=_estimate))
         return Result(
             status=STATUSES[done],
             best=self._problem.labels[best] if best >= 0 else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from bestarm.errors import InputError
 Label = Hashable
 
 LARGEST_REWARD = 1e290  # sums of 10^18 such rewards are still finite
+MOST_ARMS = 1_000_000  # certified takes 24 kB an arm, once each was told a reward
 _WIDEST = (-LARGEST_REWARD, LARGEST_REWARD)
 
 
@@ -60,7 +62,7 @@ def pose(
     Parameters
     ----------
     arms : int or iterable of hashable
-        Labels of at least two arms, all different; a number K stands for 0, ..., K-1.
+        Labels of two to a million arms, all different; a number K stands for 0, ..., K-1.
     delta : float in (0, 1)
         Accepted probability of a wrong answer.
     epsilon : float in [0, 0.5)
@@ -134,11 +136,15 @@ def checked_rewards(problem: Problem, values: object) -> NDArray[np.float64]:
 
 def _labels(arms: int | Iterable[Label]) -> tuple[Label, ...]:
     if isinstance(arms, int | np.integer) and not isinstance(arms, bool):
+        if arms > MOST_ARMS:
+            raise _too_many(arms)
         checked(arms=arms)
         return tuple(range(int(arms)))
     if isinstance(arms, str | bytes | set | frozenset) or not isinstance(arms, Iterable):
         raise InputError("arms", "be a list of labels or a number of arms", arms, 'such as ["A", "B", "C"] or 3')
-    labels = tuple(label.item() if isinstance(label, np.generic) else label for label in arms)
+    labels = tuple(label.item() if isinstance(label, np.generic) else label for label in islice(arms, MOST_ARMS + 1))
+    if len(labels) > MOST_ARMS:
+        raise _too_many(f"{MOST_ARMS + 1:,} or more")
     if len(labels) < 2:
         raise InputError("arms", "be at least two", labels, "among fewer arms there is nothing to identify")
     seen: set[Label] = set()
@@ -157,6 +163,12 @@ def _labels(arms: int | Iterable[Label]) -> tuple[Label, ...]:
             raise InputError("arms", "be equal to themselves", label, "use another label")
         seen.add(label)
     return labels
+
+
+def _too_many(received: object) -> InputError:
+    return InputError(
+        "arms", f"be at most {MOST_ARMS:,}", received, "an arm takes up to 24 kB of memory; make a choice of them first"
+    )
 
 
 def _bounds(bounds: tuple[float, float]) -> tuple[float, float]:
