@@ -6,7 +6,9 @@ import itertools
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import bestarm as ba
@@ -61,3 +63,64 @@ def test_many_arms_are_looked_through_once_for_a_verdict() -> None:
     finder.tell_many([7, 8, arms - 1], [0.2, 0.9, 0.5])
     assert finder.result.leader == 8
     assert finder.result.candidates == tuple(range(arms))
+
+
+# ---------------------------------------------------------------------------------------- arms, adversaries, epsilons
+
+TEXTS: list[Any] = ["x", "1", b"1", None, np.ones(3), 1j, 10**400]
+
+
+def drawn(arm: Any, adversary: Any = None) -> list[float]:
+    stream = ba.Bandit([arm, ba.Gaussian(0.0)], 0.4, adversary).stream(seed=1)
+    return [stream.pull(0) for _ in range(20)]
+
+
+@pytest.mark.parametrize("value", TEXTS, ids=lambda value: repr(value)[:20])
+def test_a_function_that_draws_no_number_is_named(value: Any) -> None:
+    with pytest.raises(InputError, match=r"^reward must be a number, got .*: the function of arm 0 gave it$"):
+        drawn(ba.CustomArm(lambda rng: value, mean=1.0))
+    with pytest.raises(InputError, match=r"^reward must be a number, got .*: the adversary gave it for arm 0$"):
+        drawn(ba.Gaussian(1.0), lambda rng, arm, pulls, clean: value)
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2.0), np.int64(2), np.array(2.0)], ids=repr)
+def test_a_function_may_draw_any_kind_of_number(value: Any) -> None:
+    assert set(drawn(lambda rng: value)) == {2.0}
+    assert set(drawn(lambda rng: True, lambda rng, arm, pulls, clean: value)) == {1.0, 2.0}
+
+
+def test_an_arm_of_wrong_arity_is_refused_when_it_is_made() -> None:
+    message = r"^draw must be a function of a numpy.random.Generator, got .*: such as lambda rng: rng.normal"
+    for draw in (lambda: 1.0, lambda rng, arm: 1.0):
+        with pytest.raises(InputError, match=message):
+            ba.CustomArm(draw)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match=message):
+            ba.Bandit([draw, ba.Gaussian(0.0)])
+    assert ba.CustomArm(np.random.Generator.random).mean != 1.0  # says nothing of its arguments, and is believed
+
+
+def test_an_adversary_of_wrong_arity_is_refused_with_the_bandit() -> None:
+    message = r"^adversary must be a function of four arguments: generator, arm, pulls so far, clean reward, got "
+    for draw in (lambda rng: 1.0, lambda: 1.0, lambda a, b, c, d, e: 1.0, ba.adversaries.Point):
+        with pytest.raises(InputError, match=message):
+            ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.0)], 0.1, draw)
+    for good in (lambda *words: 1.0, lambda a, b, c, d, e=0: 1.0):
+        assert ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.0)], 0.1, good).epsilon == 0.1
+
+
+def test_an_adversary_without_epsilon_is_refused() -> None:
+    """It would never act. An epsilon of 0 that was given is the beginning of many a grid, and is meant."""
+    arms, adversary = [ba.Gaussian(1.0), ba.Gaussian(0.0)], ba.adversaries.Point(9.0)
+    with pytest.raises(InputError, match=r"^epsilon must be given with an adversary, got None: without it no reward"):
+        ba.Bandit(arms, adversary=adversary)
+    assert ba.Bandit(arms, 0.0, adversary).epsilon == ba.Bandit(arms).epsilon == 0.0
+
+
+def test_sensitivity_wants_a_list() -> None:
+    finder = ba.Identifier(["A", "B"], delta=0.1, epsilon=0.1, sigma=1.0)
+    finder.tell_many(["A", "B"], [1.0, 0.0])
+    wrong: Any
+    for wrong in (0.1, "0.1", np.float64(0.1)):
+        with pytest.raises(InputError, match=r"^epsilons must be a list of numbers, got .*: put a single one in brack"):
+            finder.sensitivity(wrong)
+    assert [row.epsilon for row in finder.sensitivity(np.array([0.1, 0.2]))] == [0.1, 0.2]  # type: ignore[arg-type]

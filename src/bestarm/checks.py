@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,6 +90,17 @@ def numbers(values: ArrayLike) -> NDArray[np.float64]:
     array = np.array(values, dtype=object)
     good = array.ndim == 1 and all(abs(number(value)) < HUGE for value in array)
     return array.astype(np.float64) if good else np.empty(0)
+
+
+def takes(function: Callable[..., Any], count: int) -> bool:
+    """Whether a function can be called with so many arguments; true as well of one that does not say."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:  # also of what is no function
+        return False
+    except ValueError:  # built-in functions may have no signature
+        return True
+    return True
 
 
 Seed = int | np.random.SeedSequence | np.random.Generator

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.checks import checked
+from bestarm.errors import InputError
 from bestarm.kernels.methods import tell
 from bestarm.kernels.readouts import find_alarms, is_hidden, judge_pair, withdraw
 from bestarm.kernels.rule import Rule
@@ -310,6 +311,8 @@ def sensitivity(
     problem: Problem, options: Mapping[str, Any], log: Log, epsilons: Sequence[float] | None
 ) -> tuple[Sensitivity, ...]:
     """Return what the rewards of a log say at each epsilon of a grid."""
+    if isinstance(epsilons, str | bytes) or not isinstance(epsilons, Iterable | None):
+        raise InputError("epsilons", "be a list of numbers", epsilons, "put a single one in brackets: [0.1]")
     grid = sorted({*GRID, problem.epsilon}) if epsilons is None else [checked(epsilon=value)[0] for value in epsilons]
     tapes = log.tapes(problem.size)
     rows = []

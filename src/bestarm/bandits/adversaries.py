@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bestarm.bandits.arms import Arm, CompiledArm
-from bestarm.checks import Seed, checked, checked_seed, number, numbers, one_of
+from bestarm.checks import Seed, checked, checked_seed, number, numbers, one_of, takes
 from bestarm.errors import InputError
 from bestarm.kernels import draws
 
@@ -205,6 +205,15 @@ class CustomAdversary:
     """
 
     draw: Draw
+
+    def __post_init__(self) -> None:
+        if not callable(self.draw) or not takes(self.draw, 4):
+            raise InputError(
+                "adversary",
+                "be a function of four arguments: generator, arm, pulls so far, clean reward",
+                self.draw,
+                "such as lambda rng, arm, pulls, clean: clean + 5.0",
+            )
 
     @property
     def contaminations(self) -> tuple[str, ...]:

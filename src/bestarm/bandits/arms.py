@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bestarm.checks import number, numbers
+from bestarm.checks import number, numbers, takes
 from bestarm.errors import InputError
 from bestarm.kernels import draws
 
@@ -65,7 +65,7 @@ class CustomArm(Arm):
     def __init__(
         self, draw: Callable[[np.random.Generator], float], mean: float = math.nan, sigma: float | None = None
     ) -> None:
-        if not callable(draw):
+        if not callable(draw) or not takes(draw, 1):
             raise InputError(
                 "draw", "be a function of a numpy.random.Generator", draw, "such as lambda rng: rng.normal(2, 1)"
             )

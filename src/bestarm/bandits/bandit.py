@@ -31,8 +31,9 @@ class Bandit:
     ----------
     arms : sequence of Arm
         At least two laws, such as `Gaussian(2.5)`. A function of a `numpy.random.Generator` works too, slower.
-    epsilon : float in [0, 0.5)
-        Probability that a reward is contaminated, or the share that is, if the adversary goes by a share.
+    epsilon : float in [0, 0.5), optional
+        Probability that a reward is contaminated, or the share that is, if the adversary goes by a share. Without an
+        adversary it is 0 by default; an adversary needs one, and with 0 it never acts.
     adversary : Adversary, optional
         What contaminated rewards are drawn from, or a function (generator, arm, pulls so far, clean reward) -> value.
         None leaves all rewards clean, whatever epsilon.
@@ -45,14 +46,16 @@ class Bandit:
     (0, 1.0)
     """
 
-    def __init__(self, arms: Sequence[Any], epsilon: float = 0.0, adversary: Any = None) -> None:
+    def __init__(self, arms: Sequence[Any], epsilon: float | None = None, adversary: Any = None) -> None:
         if not isinstance(arms, Iterable):
             raise InputError("arms", "be a list of arms", arms, "such as [Gaussian(2.5), Gaussian(2.3)]")
         self.arms: tuple[Arm, ...] = tuple(as_arm(arm) for arm in arms)
         if len(self.arms) < 2:
             raise InputError("arms", "be at least two", self.arms, "among fewer arms there is nothing to identify")
-        (self.epsilon,) = checked(epsilon=epsilon)
         self.adversary = as_adversary(adversary)
+        if epsilon is None and self.adversary is not None:
+            raise InputError("epsilon", "be given with an adversary", None, "without it no reward is replaced; say 0.1")
+        (self.epsilon,) = checked(epsilon=0.0 if epsilon is None else epsilon)
         if isinstance(self.adversary, Adversary):
             self.adversary.table(self.arms, self.epsilon)  # refuses what does not fit here, not at the first pull
 
@@ -166,7 +169,8 @@ class Stream:
         if adversary is None or rate == 0.0 or rng.random() >= rate:
             return self._clean(index)
         if isinstance(adversary, CustomAdversary):
-            return float(adversary.draw(rng, index, self._pulls[index], self._clean(index)))
+            fake = adversary.draw(rng, index, self._pulls[index], self._clean(index))
+            return _number(fake, f"the adversary gave it for arm {index}")
         if isinstance(self._bandit.arms[index], CustomArm):
             self._laws.arms[index]["a"] = self._clean(index)  # a placeholder of variance 0: what the law sees
         return float(contaminated_once(self._laws, rng, index, self._pulls[index], self._t))
@@ -174,5 +178,15 @@ class Stream:
     def _clean(self, index: int) -> float:
         arm = self._bandit.arms[index]
         if isinstance(arm, CustomArm):
-            return float(arm.draw(self._rng))
+            return _number(arm.draw(self._rng), f"the function of arm {index} gave it")
         return float(clean_once(self._laws, self._rng, index))
+
+
+def _number(drawn: Any, giver: str) -> float:
+    """Return what a user's function has drawn as a float; a text is none, even if it looks like one."""
+    try:
+        if isinstance(drawn, str | bytes):
+            raise TypeError
+        return float(drawn)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("reward", "be a number", drawn, giver) from None

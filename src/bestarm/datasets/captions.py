@@ -91,7 +91,7 @@ class CaptionContest:
         return tuple(labels)
 
     def bandit(
-        self, epsilon: float = 0.0, adversary: Any = None, captions: int | Iterable[int] | None = None
+        self, epsilon: float | None = None, adversary: Any = None, captions: int | Iterable[int] | None = None
     ) -> Bandit:
         """Return a bandit whose arms are captions, and whose clean rewards are drawn from the recorded ratings.
 

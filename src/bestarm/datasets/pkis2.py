@@ -69,7 +69,7 @@ class Pkis2:
     def bandit(
         self,
         sigma: float = 1.0,
-        epsilon: float = 0.0,
+        epsilon: float | None = None,
         adversary: Any = None,
         compounds: int | Iterable[int] | None = None,
     ) -> Bandit:
