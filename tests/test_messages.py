@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bestarm as ba
@@ -124,3 +125,74 @@ def test_sensitivity_wants_a_list() -> None:
         with pytest.raises(InputError, match=r"^epsilons must be a list of numbers, got .*: put a single one in brack"):
             finder.sensitivity(wrong)
     assert [row.epsilon for row in finder.sensitivity(np.array([0.1, 0.2]))] == [0.1, 0.2]  # type: ignore[arg-type]
+
+
+# --------------------------------------------------------------------------------------------------------------- files
+
+BRIEF = ("simulate", "--means", "1,0", "--method", "mean-se", "--trials", "5")
+
+
+@pytest.fixture
+def below_a_file(tmp_path: Path) -> str:
+    """A folder that not even root can make."""
+    (tmp_path / "file").write_text("mine")
+    return str(tmp_path / "file" / "folder")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("demo", "--trials", "1000000"),  # refused before the trials, or this would take a while
+        ("attack", "--trials", "1000000"),
+        ("reproduce", "exp1", "--trials", "1000000"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_folder_that_cannot_be_written_is_refused_before_the_trials(
+    words: tuple[str, ...], below_a_file: str
+) -> None:
+    assert says(*words, "--out", below_a_file) == (
+        f"bestarm: out must be a folder that can be written, got {below_a_file!r}: Not a directory"
+    )
+
+
+def test_trials_are_saved_as_the_name_of_the_file_says(tmp_path: Path) -> None:
+    parquet, table = tmp_path / "new" / "x.parquet", tmp_path / "new" / "folder" / "x.CSV"
+    for path in (parquet, table):
+        done = bestarm(*BRIEF, "--save", str(path))
+        assert done.returncode == 0, done.stderr
+    trials = ba.Trials.load(parquet)
+    pd.testing.assert_frame_equal(pd.read_csv(table), trials.to_frame(), check_dtype=False)
+    assert table.read_text().startswith("trial,pulls,answer,correct,status,pulls_0,pulls_1\n")
+
+
+@pytest.mark.parametrize("name", ["x.xlsx", "x", "x.parquet.gz"])
+def test_trials_are_saved_in_no_other_form(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "new" / name
+    wanted = f"path must end in .parquet or .csv, got {str(path)!r}: it says how to write the trials"
+    assert says("simulate", "--means", "1,0", "--trials", "100000000", "--save", str(path)) == f"bestarm: {wanted}"
+    assert not path.parent.exists()
+
+
+def test_trials_are_not_saved_where_no_file_can_be(tmp_path: Path, below_a_file: str) -> None:
+    rule = "path must be a folder that can be written"
+    assert says(*BRIEF, "--save", f"{below_a_file}/x.csv") == f"bestarm: {rule}, got {below_a_file!r}: Not a directory"
+    (tmp_path / "x.csv").mkdir()
+    message = f"bestarm: path must be a file, got {str(tmp_path / 'x.csv')!r}: there is a folder of that name"
+    assert says(*BRIEF, "--save", str(tmp_path / "x.csv")) == message
+
+
+def test_what_is_loaded_as_trials_must_be_trials(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("trial,pulls\n0,5\n")
+    (tmp_path / "text.parquet").write_text("trial,pulls\n0,5\n")
+    pd.DataFrame({"pulls": [5]}).to_parquet(tmp_path / "other.parquet")
+    reasons = {
+        "x.csv": "a CSV file lacks the settings; pandas.read_csv has its columns",
+        "text.parquet": "Parquet magic bytes not found",
+        "other.parquet": "this one has no settings of bestarm in it",
+        "nowhere.parquet": "No such file or directory",
+        "": "Is a directory",
+    }
+    for name, reason in reasons.items():
+        with pytest.raises(InputError, match=rf"^path must be a Parquet file that Trials.save wrote, got .*: {reason}"):
+            ba.Trials.load(tmp_path / name)

@@ -103,6 +103,20 @@ def takes(function: Callable[..., Any], count: int) -> bool:
     return True
 
 
+def writable_folder(parameter: str, folder: str | Path) -> Path:
+    """Return a folder, made if it is not there, or refuse one in which no file can be made."""
+    import tempfile
+
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place):
+            return place
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(parameter, "be a folder that can be written", str(folder), reason) from None
+
+
 Seed = int | np.random.SeedSequence | np.random.Generator
 
 

@@ -42,9 +42,11 @@ def attack(
     contamination that certified was told of: if not, nothing is promised.
     """
     from bestarm.attack import attack_methods, attack_table, draw_attack_table, rows_named
+    from bestarm.checks import writable_folder
     from bestarm.cli.compiling import compile_note
 
     known = attack_methods(contamination)
+    writable_folder("out", out)  # before the trials
     with compile_note():
         frame = attack_table(
             known if methods is None else rows_named(names(methods) or [], known),

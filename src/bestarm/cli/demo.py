@@ -19,9 +19,11 @@ def demo(
     form: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.table,
 ) -> None:
     """Solve a contaminated four-armed problem by each method: pulls, answers, error rates, and a picture."""
+    from bestarm.checks import writable_folder
     from bestarm.cli.compiling import compile_note
     from bestarm.demo import draw_demo, run_demo
 
+    writable_folder("out", out)  # before the trials
     with compile_note():
         frame = run_demo(trials, seed, workers, progress=True)
     write_rows([{str(name): value for name, value in row.items()} for row in frame.to_dict("records")], form)

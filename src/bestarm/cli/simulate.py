@@ -73,7 +73,7 @@ def simulate(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the trials in the checkpoint folder, or a study's.")
     ] = False,
-    save: Annotated[Path | None, typer.Option(help="Write the trials to this Parquet file.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the trials to this file, .parquet or .csv.")] = None,
     form: Annotated[Format, typer.Option("--format", help="How to write the summary.")] = Format.table,
 ) -> None:
     """Simulate a study of your own, or with --means one method on Gaussian arms; summarise pulls and errors.
@@ -97,7 +97,10 @@ def simulate(
     from bestarm import Bandit, Gaussian, adversaries, paper_adversary
     from bestarm import simulate as run
     from bestarm.cli.compiling import compile_note
+    from bestarm.simulation.trials import checked_save
 
+    if save is not None:
+        checked_save(save)  # before the trials
     levels = numbers("means", means)
     adversary = adversaries.Point(numbers("point", point)) if point else paper_adversary(levels, epsilon, seed)
     if contamination in ("share-of-arm", "share-of-all"):

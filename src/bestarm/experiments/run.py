@@ -207,6 +207,13 @@ class Folder:
 
     def open(self, resume: bool = False, overwrite: bool = False) -> None:
         """Make the folder ready. One that is neither new nor empty is refused, unless resumed or overwritten."""
+        try:
+            self._open(resume, overwrite)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError("out", "be a folder that can be written", str(self.path), reason) from None
+
+    def _open(self, resume: bool, overwrite: bool) -> None:
         if resume and overwrite:
             raise InputError("overwrite", "not be given with resume", True, "choose one of the two")
         marked = self.path / SETTINGS

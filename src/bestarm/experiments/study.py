@@ -80,11 +80,7 @@ def run_study(
     place = folder_of(chosen, out)
     settings = {"made by": "bestarm simulate", "study": chosen.name, "trials": chosen.trials}
     folder = Folder(place, settings, chosen.seed, OUTPUTS)
-    try:
-        folder.open(resume, overwrite)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError("out", "be a folder that can be written", str(place), reason) from None
+    folder.open(resume, overwrite)
     wanted = wanted_trials(chosen.experiments, chosen.trials)
     with progress_bar(chosen.name, sum(wanted.values()), progress) as advance:
         try:

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.checks import writable_folder
+from bestarm.errors import InputError
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
@@ -145,7 +148,13 @@ class Trials:
         return draw_trials(self, axes)
 
     def save(self, path: str | Path) -> None:
-        """Write the trials, with their settings, to a Parquet file."""
+        """Write the trials to a Parquet file, with their settings, or to a CSV file, without; as the name ends.
+
+        The folder is made if it is not there. `load` reads Parquet only.
+        """
+        if checked_save(path) == ".csv":
+            self.to_frame().to_csv(path, index=False)
+            return
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -155,10 +164,21 @@ class Trials:
 
     @classmethod
     def load(cls, path: str | Path) -> Trials:
-        """Read trials that `save` wrote."""
+        """Read trials that `save` wrote to a Parquet file."""
         import pyarrow.parquet as pq
 
-        table = pq.read_table(path)
+        rule = "be a Parquet file that Trials.save wrote"
+        if Path(path).suffix.lower() == ".csv":
+            raise InputError("path", rule, str(path), "a CSV file lacks the settings; pandas.read_csv has its columns")
+        try:
+            with Path(path).open("rb") as file:
+                table = pq.read_table(file)
+        except (OSError, ValueError) as error:  # pyarrow's errors are among these
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError("path", rule, str(path), reason) from None
+        settings = (table.schema.metadata or {}).get(_SETTINGS)
+        if settings is None:
+            raise InputError("path", rule, str(path), "this one has no settings of bestarm in it")
         columns = {name: table[name].to_numpy() for name in table.column_names}
         names = [name for name in columns if name.startswith("pulls_")]
         return cls(
@@ -167,8 +187,19 @@ class Trials:
             columns["correct"],
             np.column_stack([columns[name] for name in names]),
             columns["status"].astype(np.str_),
-            json.loads((table.schema.metadata or {})[_SETTINGS]),
+            json.loads(settings),
         )
+
+
+def checked_save(path: str | Path) -> str:
+    """Return how the name of a file to save trials in ends, or refuse it; its folder is made if it is not there."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".parquet", ".csv"):
+        raise InputError("path", "end in .parquet or .csv", str(path), "it says how to write the trials")
+    if Path(path).is_dir():
+        raise InputError("path", "be a file", str(path), "there is a folder of that name")
+    writable_folder("path", Path(path).parent)
+    return suffix
 
 
 _COLUMNS = ("pulls", "answers", "correct", "arm_pulls", "statuses")
