@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -196,3 +197,32 @@ def test_what_is_loaded_as_trials_must_be_trials(tmp_path: Path) -> None:
     for name, reason in reasons.items():
         with pytest.raises(InputError, match=rf"^path must be a Parquet file that Trials.save wrote, got .*: {reason}"):
             ba.Trials.load(tmp_path / name)
+
+
+# ------------------------------------------------------------------------------------------------- answers of commands
+
+
+def test_a_plan_for_a_tie_says_which_arms_tie() -> None:
+    assert says("plan", "--means", "1,0,1", "--sigma", "1", "--epsilon", "0.1") == (
+        "bestarm: means must have one largest, got [1.0, 0.0, 1.0]: "
+        "arms 0 and 2 tie, so that none is best; put in the smallest difference that matters"
+    )
+
+
+def test_where_no_trial_names_a_winner_there_is_no_error_rate() -> None:
+    words = ("simulate", "--means", "1,0.99", "--trials", "5")
+    done = bestarm(*words)
+    assert done.returncode == 0, done.stderr
+    head, _, row = (line.split() for line in done.stdout.splitlines())
+    assert dict(zip(head, row, strict=True))["error_rate"] == "-"
+    assert done.stderr.splitlines()[-1] == "none of the 5 trials named a winner: there is no error rate"
+    (summary,) = json.loads(bestarm(*words, "--format", "json").stdout)
+    assert summary["error_rate"] is None
+    bandit = ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.999)], 0.2, ba.adversaries.Point(0.0))
+    trials = ba.simulate(bandit, "certified", delta=0.1, trials=5)
+    assert repr(trials) == "<5 trials of certified: mean pulls 1,024, no winner named>"
+
+
+def test_the_version_is_printed() -> None:
+    done = bestarm("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"bestarm {ba.__version__}\n", "")

@@ -289,7 +289,7 @@ def test_json_is_strict_and_complete(paper: Plan) -> None:
     [
         ({"means": [1.0]}, "means must be at least two finite numbers"),
         ({"means": [1.0, float("nan")]}, "means must be at least two finite numbers"),
-        ({"means": [1.0, 1.0]}, "means must have one best arm"),
+        ({"means": [1.0, 1.0]}, "means must have one largest, got .*: arms 0 and 1 tie"),
         ({"epsilon": 0.5}, r"epsilon must be in \[0, 0.5\), got 0.5"),
         ({"delta": 0.0}, r"delta must be in \(0, 1\), got 0.0"),
         ({"sigma": -1.0}, "sigma must be a finite number > 0, got -1.0"),

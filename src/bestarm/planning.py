@@ -180,8 +180,12 @@ def plan(
     >>> paper.identifiable, round(paper.identifiable_gap, 4), round(paper.tolerated_epsilon, 4)
     (False, 0.2794, 0.0738)
     """
-    theory.optimal_proportions(means)  # refuses whatever has not one largest among two numbers or more
     values = numbers(means)
+    tied = np.flatnonzero(values == values.max(initial=-math.inf))
+    if tied.size > 1:
+        tie = f"arms {tied[0]} and {tied[1]} tie, so that none is best; put in the smallest difference that matters"
+        raise InputError("means", "have one largest", means, tie)
+    theory.optimal_proportions(means)  # refuses what are not two numbers or more
     problem = pose(values.size, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
     checked(trials=trials, workers=workers, max_pulls=max_pulls, seed=seed)
     families = ("bounded",) if problem.bounds else ("gaussian", "sub-gaussian")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
+from bestarm import __version__
 from bestarm.cli.attack import attack
 from bestarm.cli.demo import demo
 from bestarm.cli.identify import identify
@@ -33,6 +35,21 @@ app.command(epilog=explained(*SIMULATED))(plan)
 app.command(epilog=explained(*SIMULATED))(simulate)
 app.command(epilog=explained(*SIMULATED))(attack)
 app.add_typer(study)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"bestarm {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and stop.")
+    ] = False,
+) -> None:
+    pass
 
 
 def main() -> None:

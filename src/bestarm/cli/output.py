@@ -66,7 +66,7 @@ def _write_table(rows: Sequence[Row]) -> None:
 
 
 def _shown(value: Any) -> str:
-    if value is None:
+    if value is None or value != value:  # nan: there is none, such as an error rate where no trial named a winner
         return "-"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)

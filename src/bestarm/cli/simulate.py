@@ -142,6 +142,8 @@ def simulate(
     if save is not None:
         trials_run.save(save)
     write_rows([{"method": method, **trials_run.summary()}], form)
+    if trials_run.decided == 0:
+        print(f"none of the {len(trials_run):,} trials named a winner: there is no error rate", file=sys.stderr)
 
 
 def _say_how_fast(pulls: int, seconds: float) -> None:

@@ -53,7 +53,8 @@ class Trials:
 
     def __repr__(self) -> str:
         method = self.settings.get("method", "?")
-        return f"<{len(self)} trials of {method}: mean pulls {self.mean_pulls:,.0f}, error rate {self.error_rate:.4g}>"
+        errors = f"error rate {self.error_rate:.4g}" if self.decided else "no winner named"
+        return f"<{len(self)} trials of {method}: mean pulls {self.mean_pulls:,.0f}, {errors}>"
 
     def first(self, count: int) -> Trials:
         """Return the first trials, at most so many."""
