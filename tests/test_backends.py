@@ -199,7 +199,7 @@ def test_an_address_where_nobody_listens_is_refused(monkeypatch: pytest.MonkeyPa
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"^backend must .*, got 'dask': .*pip install 'bestarm\[cluster\]'"):
+    with pytest.raises(InputError, match=r"^backend must .*, got 'dask': .*pip install -e '\.\[cluster\]'"):
         simulated(backend="dask")
 
 

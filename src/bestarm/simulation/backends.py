@@ -167,7 +167,7 @@ def load_dask() -> Any:
     try:
         import distributed
     except ImportError as error:
-        fix = "install it by pip install 'bestarm[cluster]'"
+        fix = "in the clone of bestarm: pip install -e '.[cluster]'"
         raise InputError("backend", "be threads or loky where Dask is missing", "dask", fix) from error
     return distributed
 
