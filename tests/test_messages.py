@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -226,3 +227,50 @@ def test_where_no_trial_names_a_winner_there_is_no_error_rate() -> None:
 def test_the_version_is_printed() -> None:
     done = bestarm("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"bestarm {ba.__version__}\n", "")
+
+
+# ----------------------------------------------------------------------------------------------------------- compiling
+
+NOTE = "bestarm is compiling (first run only, half a minute) ...\n"
+DRAW = "import bestarm as ba\nba.Bandit([ba.Gaussian(0.0), lambda rng: 0.0]).stream(1).pull(0)\n"
+TELL = "import bestarm as ba\nba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0).tell(0, 1.0)\n"
+SILENCED = "import logging\nlogging.getLogger('bestarm').setLevel('ERROR')\n"
+COMMAND = "from bestarm.cli.compiling import compile_note\nwith compile_note():\n    exec({!r})\n"
+OWN = "import numba\nimport bestarm.kernels.compile\nnumba.njit(lambda x: x + 1)(2)\n"
+
+
+def said(code: str, cache: Path) -> str:
+    """Return what a process says on stderr which has this folder for compiled code."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == ""
+    return done.stderr
+
+
+@pytest.mark.parametrize("code", [DRAW, pytest.param(TELL, marks=pytest.mark.slow)], ids=["draw", "tell"])
+def test_compiling_is_said_once_and_only_where_it_is_done(code: str, tmp_path: Path) -> None:
+    assert said(code, tmp_path / "one") == NOTE
+    assert said(code, tmp_path / "one") == ""
+
+
+def test_compiling_is_said_by_a_logger_which_can_be_silenced(tmp_path: Path) -> None:
+    assert said(SILENCED + DRAW, tmp_path / "silenced") == ""
+    assert said(COMMAND.format(DRAW), tmp_path / "command") == NOTE
+    assert said(OWN, tmp_path / "own") == ""  # what else a program compiles is not ours to speak of
+
+
+# ------------------------------------------------------------------------------------------- commands that pages name
+
+
+def test_pages_name_no_package_that_is_on_no_index() -> None:
+    pages = [path for folder in ("docs", "src") for path in (ROOT / folder).rglob("*") if path.suffix in (".md", ".py")]
+    texts = {path: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *pages]}
+    assert [path for path, text in texts.items() if "install 'bestarm" in text or "install bestarm" in text] == []
+    assert sum("pip install -e '.[cluster]'" in text for text in texts.values()) == 2  # a guide and a message
+
+
+def test_the_readme_says_where_the_command_is_after_make_run() -> None:
+    commands = (ROOT / "README.md").read_text(encoding="utf-8").split("## Two commands")[1].split("\n## ")[0]
+    assert "`.venv/bin/bestarm demo`" in commands
+    assert "`. .venv/bin/activate`" in commands
+    assert "VENV := .venv\n" in (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -53,7 +53,7 @@ class Identifier:
     Rewards may be told in any order, for any arm, asked for or not. Arms asked for and not yet told count as pulled, so
     that a batch spreads as the method would. A decision, once made, is final: later rewards are recorded only.
     Can be pickled, copied and forked at any moment, and used by many threads at once: calls take effect one after the
-    other.
+    other. Its first calls on a machine compile for up to half a minute, which the logger `bestarm` says (on stderr).
 
     Parameters
     ----------

@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import sys
+import logging
 from collections.abc import Iterator
-from typing import Any
 
 
 @contextlib.contextmanager
 def compile_note() -> Iterator[None]:
-    """Say on stderr, once, that kernels are being compiled, if they are."""
-    from numba.core import event as numba_event
-
-    event: Any = numba_event
-
-    told = False
-
-    class Note(numba_event.Listener):
-        def on_start(self, event: Any) -> None:
-            nonlocal told
-            if not told:
-                told = True
-                print("compiling (first run only, half a minute) ...", file=sys.stderr, flush=True)
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    listener = Note()
-    event.register("numba:compile", listener)
+    """Show on stderr, however logging is set up, what the library logs when it compiles kernels."""
+    log, handler = logging.getLogger("bestarm"), logging.StreamHandler()
+    log.addHandler(handler)
     try:
         yield
     finally:
-        event.unregister("numba:compile", listener)
+        log.removeHandler(handler)

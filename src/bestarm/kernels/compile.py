@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -50,6 +53,32 @@ def _cache_folder() -> Path:
 
 
 CACHE_FOLDER = _cache_folder()
+
+
+def _announce() -> None:
+    """Let the logger `bestarm` say, once a process, that kernels are being compiled, if they are.
+
+    Numba calls the listener when it compiles, and never for what is on disk or compiled already: a warm call costs what
+    it did. It is a logger, so that whoever wants silence, or another place for it, has it.
+    """
+    event: Any = import_module("numba.core.event")
+
+    class Note(event.Listener):  # type: ignore[misc]
+        told = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.told and event.data["dispatcher"].py_func.__module__.startswith("bestarm."):
+                self.told = True
+                logging.getLogger("bestarm").warning("bestarm is compiling (first run only, half a minute) ...")
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Note())
+
+
+with suppress(ImportError, AttributeError):  # another version of numba may have no such events: then nothing is said
+    _announce()
 
 
 def _compiled(function: Function, **options: Any) -> Function:
