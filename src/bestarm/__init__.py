@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from bestarm.forecast import Forecast as Forecast
     from bestarm.identifier import Identifier as Identifier
     from bestarm.live import Study as Study
+    from bestarm.log.result import LogResult as LogResult
+    from bestarm.log.verdict import identify_log as identify_log
     from bestarm.methods import METHODS as METHODS
     from bestarm.planning import Plan as Plan
     from bestarm.planning import plan as plan
@@ -56,6 +58,8 @@ _HOMES = {
     "bestarm.forecast": "Forecast",
     "bestarm.identifier": "Identifier",
     "bestarm.live": "Study",
+    "bestarm.log.result": "LogResult",
+    "bestarm.log.verdict": "identify_log",
     "bestarm.methods": "METHODS",
     "bestarm.planning": "Plan plan",
     "bestarm.result": "ArmRow Result",

@@ -20,6 +20,7 @@ UP, DOWN = 0, 1
 BLOCK = 128  # (1 + u)^128 is finite for the largest u
 POWERS = 4
 _STEP = 1e-3
+_NEGLIGIBLE = -40.0
 
 tally_dtype = np.dtype(
     [
@@ -48,7 +49,8 @@ DESK = TABLE + BETS * (GRID + 1)
 
 
 @fast_kernel
-def _product(desk: Desk, number: int, u: float, clip: float) -> float:
+def block_product(desk: Desk, number: int, u: float, clip: float) -> float:
+    """Return the product of h over a block of rewards."""
     product = 1.0
     for place in range(number):
         product *= 1.0 + u * min(desk[place], clip)
@@ -56,7 +58,8 @@ def _product(desk: Desk, number: int, u: float, clip: float) -> float:
 
 
 @fast_kernel
-def _clipped_sum(desk: Desk, number: int, clip: float) -> float:
+def clipped_sum(desk: Desk, number: int, clip: float) -> float:
+    """Return the sum of min(x, c) over a block of rewards."""
     total = 0.0
     for place in range(number):
         total += min(desk[place], clip)
@@ -64,7 +67,8 @@ def _clipped_sum(desk: Desk, number: int, clip: float) -> float:
 
 
 @fast_kernel
-def _clipped_squares(desk: Desk, number: int, clip: float) -> float:
+def clipped_squares(desk: Desk, number: int, clip: float) -> float:
+    """Return the sum of min(x, c)^2 over a block of rewards."""
     total = 0.0
     for place in range(number):
         total += min(desk[place], clip) ** 2
@@ -75,7 +79,7 @@ def _clipped_squares(desk: Desk, number: int, clip: float) -> float:
 def _take_block(row: Record, rule: Record, desk: Desk, number: int, side: int) -> None:
     """Take the rewards on the desk into the sums of one side."""
     for bet in range(rule.core):
-        row.logs[side, bet] += np.log(_product(desk, number, rule.rate[bet], rule.clip[bet]))
+        row.logs[side, bet] += np.log(block_product(desk, number, rule.rate[bet], rule.clip[bet]))
     for place in range(number):
         power = 1.0
         for exponent in range(POWERS):
@@ -85,7 +89,7 @@ def _take_block(row: Record, rule: Record, desk: Desk, number: int, side: int) -
     for bet in range(rule.core):
         if rule.clip[bet] != last:  # the bets of one clip stand side by side
             last = rule.clip[bet]
-            first, square = _clipped_sum(desk, number, last), _clipped_squares(desk, number, last)
+            first, square = clipped_sum(desk, number, last), clipped_squares(desk, number, last)
         row.firsts[side, bet] += first
         row.squares[side, bet] += square
 
@@ -203,9 +207,11 @@ def _log_pair_and_slope_together(rule: Record, desk: Desk, shared: float) -> tup
         slope += up_only * rise + down_only * fall + both * (rise + fall)
         for other in range(rule.bets):
             cost = top + shared * max(rule.odds[bet], rule.odds[other])
-            term = rule.product * weight * rule.weight[other] * np.exp(one + desk[DOWNS + other] - cost)
-            total += term
-            slope += term * (rise + desk[DOWN_SLOPES + other])
+            exponent = one + desk[DOWNS + other] - cost
+            if exponent > _NEGLIGIBLE:  # most of 900 terms are not; what is left out makes W smaller by 1e-14 at most
+                term = rule.product * weight * rule.weight[other] * np.exp(exponent)
+                total += term
+                slope += term * (rise + desk[DOWN_SLOPES + other])
     return top + np.log(total), slope / total
 
 

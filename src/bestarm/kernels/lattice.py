@@ -43,8 +43,8 @@ lattice_dtype = np.dtype(
 )
 
 # The desk: rewards and their exponentials, then log evidence of the bets.
-_X = 0
-_EXPONENTIALS = BLOCK
+X = 0
+EXPONENTIALS = BLOCK
 UPS = BLOCK * (1 + GROUPS)
 DOWNS = UPS + BETS
 GROWTH = DOWNS + BETS
@@ -90,7 +90,7 @@ def _flat_product(
 
 
 @fast_kernel
-def _moments(
+def moments(
     desk: Desk, number: int, exponentials: int, most: float, constant: float, slope: float, size: float
 ) -> tuple[float, float]:
     """Return the sums of h and of h^2 over a block of rewards."""
@@ -103,12 +103,12 @@ def _moments(
 
 
 @kernel
-def _fold_block(row: Record, rule: Record, desk: Desk, side: int, slot: int, number: int) -> None:
-    """Add the logarithms of h over the block of rewards on the desk to the sums of a cell."""
+def fold_block(row: Record, rule: Record, desk: Desk, side: int, slot: int, number: int, times: float) -> None:
+    """Add the logarithms of h over the block of rewards on the desk to the sums of a cell, so many times."""
     cell = slot if side in (UP, FLAT_UP) else CELLS - slot  # mirrored: the middle cell is HALF either way
     first = 0
     for group in range(GROUPS):
-        exponentials = _EXPONENTIALS + BLOCK * group
+        exponentials = EXPONENTIALS + BLOCK * group
         for bet in range(first, rule.group_end[group]):
             if side < FLAT_UP:
                 product = _product(
@@ -132,7 +132,7 @@ def _fold_block(row: Record, rule: Record, desk: Desk, side: int, slot: int, num
                     rule.lowest[bet] + (cell - HALF) * rule.spacing,
                     rule.least[bet],
                 )
-            row.sums[side, slot, bet] += np.log(product)
+            row.sums[side, slot, bet] += times * np.log(product)
         first = max(first, rule.group_end[group])
 
 
@@ -165,10 +165,10 @@ def lay_out(
     middle = row.base * rule.spacing
     start = index * room + (begin & (room - 1))
     for place in range(number):
-        desk[_X + place] = sign * min(max(pool[start + place] - middle, -FAR), FAR)
+        desk[X + place] = sign * min(max(pool[start + place] - middle, -FAR), FAR)
     for group in range(GROUPS):
         if rule.group_end[group] > 0:
-            values, exponentials = start + (group + 1) * stride, _EXPONENTIALS + BLOCK * group
+            values, exponentials = start + (group + 1) * stride, EXPONENTIALS + BLOCK * group
             for place in range(number):
                 desk[exponentials + place] = pool[values + place] if sign > 0.0 else 1.0 / pool[values + place]
 
@@ -197,7 +197,7 @@ def fold(
                 if begin == 0:
                     for bet in range(LANES):
                         row.sums[side, slot, bet] = 0.0
-                _fold_block(row, rule, desk, side, slot, number)
+                fold_block(row, rule, desk, side, slot, number, 1.0)
                 row.through[side, slot] += number
         begin += number
     return True
@@ -217,10 +217,10 @@ def write_moments(
         lay_out(row, rule, pool, room, index, desk, 1.0 if side == UP else -1.0, begin, number)
         first = 0
         for group in range(GROUPS):
-            exponentials = _EXPONENTIALS + BLOCK * group
+            exponentials = EXPONENTIALS + BLOCK * group
             for bet in range(first, rule.group_end[group]):
                 line = rule.constant[cell, bet], rule.slope[bet], rule.size[cell, bet]
-                total, squares = _moments(desk, number, exponentials, rule.most[bet], line[0], line[1], line[2])
+                total, squares = moments(desk, number, exponentials, rule.most[bet], line[0], line[1], line[2])
                 desk[place + bet] += total
                 desk[place + BETS + bet] += squares
             first = max(first, rule.group_end[group])
@@ -473,13 +473,13 @@ def _descend(
 ) -> int:
     """Return a sub-cell where W is about least, from one on where it is not enough: where to look first next time."""
     point = left
-    value = _weigh_raw(one, two, rule, desk, point, shift, n, n_two, own, shared)
+    value = weigh_raw(one, two, rule, desk, point, shift, n, n_two, own, shared)
     step = SUBCELLS >> 1
     while step > 0:
         moved = False
         for other in (point - step, point + step):
             if begin <= other < end:
-                found = _weigh_raw(one, two, rule, desk, other, shift, n, n_two, own, shared)
+                found = weigh_raw(one, two, rule, desk, other, shift, n, n_two, own, shared)
                 if found < value:
                     point, value, moved = other, found, True
                     break
@@ -489,7 +489,7 @@ def _descend(
 
 
 @kernel
-def _weigh_raw(
+def weigh_raw(
     one: Record,
     two: Record,
     rule: Record,

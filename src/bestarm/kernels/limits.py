@@ -27,7 +27,7 @@ def _radius(n: int) -> float:
 
 
 @kernel
-def _log_means(desk: Desk, place: int, bets: int, number: int) -> None:
+def log_means(desk: Desk, place: int, bets: int, number: int) -> None:
     """Turn sums of h and h^2 on the desk into logarithms of what the mean of h may be at most."""
     z = _radius(number)
     for bet in range(bets):
@@ -37,7 +37,7 @@ def _log_means(desk: Desk, place: int, bets: int, number: int) -> None:
 
 
 @kernel
-def _can_grow(rule: Record, desk: Desk, up: int, down: int, own: float, shared: float) -> bool:
+def can_grow(rule: Record, desk: Desk, up: int, down: int, own: float, shared: float) -> bool:
     """Tell whether some term of W can grow, from the excess of log means over log prices on the desk.
 
     `own` and `shared` are the rewards that may be replaced for each one that there is.
@@ -77,14 +77,14 @@ def is_beyond_lattice(
         other = lattice.write_moments(two, rule, pool, room, a, desk, lattice.DOWN, down, n, downs)
         if number < 2 or other < 2:
             return False
-        _log_means(desk, ups, rule.bets, number)
-        _log_means(desk, downs, rule.bets, other)
+        log_means(desk, ups, rule.bets, number)
+        log_means(desk, downs, rule.bets, other)
         for point in range(_POINTS + 1):
             part = point * (SUBCELLS // _POINTS)
             for bet in range(rule.bets):
                 desk[lattice.UPS + bet] = desk[ups + bet] - rule.price[bet, part]
                 desk[lattice.DOWNS + bet] = desk[downs + bet] - rule.price[bet, SUBCELLS - part]
-            if not _can_grow(rule, desk, lattice.UPS, lattice.DOWNS, own, shared):
+            if not can_grow(rule, desk, lattice.UPS, lattice.DOWNS, own, shared):
                 return True
     return False
 
@@ -94,8 +94,8 @@ def is_beyond_bounds(one: Record, two: Record, rule: Record, desk: Desk, n: int,
     """Tell whether no bet on arm b being better than arm a can grow at some mean."""
     own, shared = (0.0, count / n) if rule.together == 1 else (count / n, 0.0)
     ups, downs = bounds.MOMENTS, bounds.MOMENTS + 2 * BETS
-    _log_means(desk, ups, rule.bets, bounds.write_moments(one, rule, desk, bounds.UP, ups))
-    _log_means(desk, downs, rule.bets, bounds.write_moments(two, rule, desk, bounds.DOWN, downs))
+    log_means(desk, ups, rule.bets, bounds.write_moments(one, rule, desk, bounds.UP, ups))
+    log_means(desk, downs, rule.bets, bounds.write_moments(two, rule, desk, bounds.DOWN, downs))
     first, second = one.total / n, two.total / n
     low, high = max(min(first, second) - 0.15, 0.0), min(max(first, second) + 0.15, 1.0)
     for point in range(_GRID + 1):
@@ -104,6 +104,6 @@ def is_beyond_bounds(one: Record, two: Record, rule: Record, desk: Desk, n: int,
             fixed, rising, clip = rule.fixed[bet], rule.rising[bet], rule.clip[bet]
             desk[bounds.UPS + bet] = desk[ups + bet] - np.log(fixed + rising * min(m, clip))
             desk[bounds.DOWNS + bet] = desk[downs + bet] - np.log(fixed + rising * min(1.0 - m, clip))
-        if not _can_grow(rule, desk, bounds.UPS, bounds.DOWNS, own, shared):
+        if not can_grow(rule, desk, bounds.UPS, bounds.DOWNS, own, shared):
             return True
     return False

@@ -28,7 +28,7 @@ _HALVINGS = 50
 
 
 @kernel
-def _lattice_end(
+def lattice_end(
     row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, up: bool, n: int, count: float
 ) -> float:
     """Return the lower (up) or upper end of the interval of an arm, in the units of the bets (section 9)."""
@@ -51,7 +51,7 @@ def _lattice_end(
 
 
 @kernel
-def _bounded_end(row: Record, rule: Record, desk: Desk, up: bool, n: int, count: float) -> float:
+def bounded_end(row: Record, rule: Record, desk: Desk, up: bool, n: int, count: float) -> float:
     """Return the same for an arm with bounds: its log evidence falls (up) or rises with the mean."""
     side, place = (bounds.UP, bounds.UPS) if up else (bounds.DOWN, bounds.DOWNS)
     inside, outside = (0.0, 1.0) if up else (1.0, 0.0)
@@ -106,13 +106,13 @@ def interval(
         row = rows[index]
         if row.based == 0:
             lattice.locate(row, rule, pool, control.room, index, desk, n)
-        lower = _lattice_end(row, rule, pool, control.room, index, desk, True, n, count)
-        upper = _lattice_end(row, rule, pool, control.room, index, desk, False, n, count)
+        lower = lattice_end(row, rule, pool, control.room, index, desk, True, n, count)
+        upper = lattice_end(row, rule, pool, control.room, index, desk, False, n, count)
         location = row.location
     if tallies is not None:
         bounds.fold(tallies[index], rule, pool, control.room, index, desk, n)
-        lower = _bounded_end(tallies[index], rule, desk, True, n, count)
-        upper = _bounded_end(tallies[index], rule, desk, False, n, count)
+        lower = bounded_end(tallies[index], rule, desk, True, n, count)
+        upper = bounded_end(tallies[index], rule, desk, False, n, count)
         location = tallies[index].total / n
     if sums is not None:
         clean.fold(sums, pool, control.room, index, n)
@@ -123,7 +123,7 @@ def interval(
 
 
 @kernel
-def _fits_no_mean(
+def fits_no_mean(
     row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, n: int, count: float
 ) -> bool:
     """Tell whether the evidence against every mean is enough for an alarm: the mean of up and down (section 8)."""
@@ -169,7 +169,7 @@ def _is_alarming(
         if row.based == 0:
             lattice.locate(row, rule, pool, control.room, index, desk, n)
         count = replaced(rule, arms.size, n, control.t)
-        alarming = _fits_no_mean(row, rule, pool, control.room, index, desk, n, count)
+        alarming = fits_no_mean(row, rule, pool, control.room, index, desk, n, count)
     if sums is not None:
         clean.fold(sums, pool, control.room, index, n)
         alarming = clean.log_too_wide(sums, index) >= rule.log_alarm

@@ -1,0 +1,1 @@
+"""Logs: rewards that are already there, in a file or a table."""

@@ -1,0 +1,86 @@
+"""What a verdict on a log assumes, in plain words, and what the log itself says against it.
+
+Section 13 of docs/explanation/certified.md has the same in symbols, and the proof.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bestarm.contaminations import CONTAMINATIONS
+from bestarm.errors import InputError
+from bestarm.log.pricing import whole_share
+from bestarm.log.rewards import Rewards
+from bestarm.methods.bets import COUNTED
+from bestarm.problem import Problem
+
+# What is assumed of the rows of a log (section 13); what was replaced of them is said in front of it.
+_ROWS = (
+    "clean rewards are independent of each other, those of an arm with one mean; how many an arm got was fixed, or "
+    "went by earlier rewards only, and then nobody who knew later ones had replaced any of those"
+)
+_FIRST = "which of two arms a source rewards first, if any, does not depend on what it would say of them"
+_BOTH = "the arms that a source was asked about were fixed before its first reward"
+_SOURCES = f"sources are independent of each other; {_FIRST}"
+WORDS = {
+    "share-of-all": f"of all rewards in the log at most a share epsilon was replaced, in any way; {_ROWS}",
+    "share-of-arm": f"of the rewards of every single arm at most a share epsilon was replaced, in any way; {_ROWS}",
+    "sources": f"of the sources in the log at most a share epsilon is dishonest, in any way; {_SOURCES}",
+    "prescient": f"{CONTAMINATIONS['prescient']}; {_ROWS}",
+    "malicious": f"{CONTAMINATIONS['malicious']}; {_ROWS}",
+}
+
+
+def promise(rewards: Rewards, kind: str, paired: bool = False) -> str:
+    """Return what the error probability rests on, in plain words."""
+    said = WORDS[kind] if not paired else WORDS[kind].replace(_FIRST, _BOTH)
+    health, lost = rewards.health, int(rewards.missing.sum())
+    if lost and kind == "sources":
+        said += f"; whose rewards are missing ({lost:,}) is among the dishonest"
+    elif lost:
+        said += f"; the {lost:,} missing rewards are among the replaced"
+    out = health.bad_rows + (health.missing if health.missing_as == "drop" else 0)
+    if out:
+        said += f"; that {out:,} rows were left out has nothing to do with their rewards"
+    return said
+
+
+def check_log(rewards: Rewards, kind: str, bounds: object, paired: bool) -> None:
+    """Refuse a log with a single arm, without the sources that it is asked about, or pairs of what has no bounds."""
+    if len(rewards.labels) < 2:
+        raise InputError("log", "have at least two arms", rewards.labels, "which column is the arm?")
+    if kind == "sources" and rewards.sources is None:
+        raise InputError("source", "be a column of the log for contamination='sources'", None, "say which one it is")
+    if paired and (kind != "sources" or bounds is None):
+        raise InputError("paired", "come with sources and bounds", paired, "a difference needs both, and both rewards")
+
+
+def check_missing(rewards: Rewards, problem: Problem, kind: str) -> None:
+    """Refuse a log of which more is missing, and said to be replaced, than epsilon allows for."""
+    missing, numbers = rewards.missing, rewards.numbers + rewards.missing
+    fix = "say missing='drop' if that has nothing to do with what they would have been, or a larger epsilon"
+    rule = "allow for what is missing and counts as replaced"
+    if kind == "share-of-arm":
+        for label, lost, number in zip(rewards.labels, missing, numbers, strict=True):
+            if lost > whole_share(problem.epsilon, int(number)):
+                raise InputError("epsilon", f"{rule} ({lost:,} of {number:,} of {label!r})", problem.epsilon, fix)
+        return
+    total = rewards.sources.number if kind == "sources" and rewards.sources else int(numbers.sum())
+    if kind in COUNTED and missing.sum() > whole_share(problem.epsilon, total):
+        raise InputError("epsilon", f"{rule} ({missing.sum():,}, of {total:,})", problem.epsilon, fix)
+
+
+def lost_beyond(rewards: Rewards, kind: str, epsilon: float, delta: float) -> list[tuple[int, int]]:
+    """Return the arms, and how many rewards, where more are missing than counts or coins allow, a false alarm aside."""
+    missing, numbers = rewards.missing, rewards.numbers + rewards.missing
+    if not missing.any():
+        return []
+    slack = np.sqrt(0.5 * numbers * math.log(len(missing) / delta)) if kind not in COUNTED else 0.0
+    if kind in ("share-of-all", "sources"):
+        total = rewards.sources.number if kind == "sources" and rewards.sources else int(numbers.sum())
+        beyond = np.full(missing.size, missing.sum() > whole_share(epsilon, total)) & (missing > 0)
+    else:
+        beyond = missing > epsilon * numbers + slack + 1e-9
+    return [(int(index), int(missing[index])) for index in np.flatnonzero(beyond)]

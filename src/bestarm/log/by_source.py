@@ -1,0 +1,144 @@
+"""The evidence in a log of sources: what each said first of two arms, or the difference (section 11 of certified.md).
+
+In the first case the order of the rows of one and the same source matters, in the second no order at all.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.log.evidence import RIVALS, Evidence
+from bestarm.log.piles import Array, Pile, to_pile
+from bestarm.log.pricing import Allowance, whole_share
+from bestarm.log.rewards import SourceTable
+from bestarm.problem import Problem
+
+LAMBDAS = tuple(0.96 / 1.8**step for step in range(12))  # as in bestarm.sources
+_FEW = 0.05
+
+
+class SourceEvidence(Evidence):
+    """The evidence in what sources said: each enters a pair once, by what it said first of the two (section 11)."""
+
+    def __init__(self, problem: Problem, table: SourceTable) -> None:
+        self._table = table
+        spread = np.unique(table.value, return_inverse=True)
+        self._values: Array = spread[0]
+        self._codes = spread[1]
+        # A table in the order of time: for each arm who rewarded it, and when.
+        order = np.argsort(table.arm, kind="stable")
+        cuts = np.cumsum(np.bincount(table.arm, minlength=problem.size))[:-1]
+        self._whens = np.split(order, cuts)
+        self._pairs: dict[tuple[int, int], tuple[tuple[Pile, Pile], NDArray[np.void]]] = {}
+        self._apart: dict[tuple[int, int], tuple[Array, Array, int]] = {}
+        self._seen = np.full(table.number, -1, np.int64)
+        self._problem = problem
+        super().__init__(problem, "sources", [self._count(when) for when in self._whens])
+
+    def allowed(self, epsilon: float) -> float:
+        """Return how many of the sources may be dishonest."""
+        return float(whole_share(epsilon, self._table.number))
+
+    def worse(self, allowance: Allowance, hasty: bool = False) -> NDArray[np.bool_]:
+        """Return which arms are proved worse than one of those with the highest locations."""
+        found = np.zeros(len(self.piles), bool)
+        for place, a in enumerate(map(int, self.order)):
+            found[a] = any(self.is_proved(int(b), a, allowance) for b in self.order[: min(place, RIVALS)])
+            if hasty and place > 0 and not found[a]:
+                break
+        return found
+
+    def _count(self, when: NDArray[np.int64]) -> Pile:
+        counts = np.bincount(self._codes[when], minlength=self._values.size)
+        return to_pile(self._problem, self._values, counts)
+
+    def _entries(self, b: int, a: int) -> tuple[Pile, Pile]:
+        return self._compared(b, a)[0]
+
+    def _pair(self, b: int, a: int, allowance: Allowance) -> NDArray[np.void]:
+        return self._compared(b, a)[1]
+
+    def _compared(self, b: int, a: int) -> tuple[tuple[Pile, Pile], NDArray[np.void]]:
+        if (b, a) not in self._pairs:
+            ups, downs = self._firsts(b, a)
+            piles = self._count(ups), self._count(downs)
+            self._pairs[b, a] = piles, self._fill(list(piles))
+        return self._pairs[b, a]
+
+    def _firsts(self, b: int, a: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return when sources rewarded b, and a, first of the two."""
+        source, ups, downs = self._table.source, self._whens[b], self._whens[a]
+        when = self._seen
+        when[source[downs]] = downs
+        other = when[source[ups]]
+        kept_ups = ups[(other < 0) | (ups < other)]
+        when[source[downs]] = -1
+        when[source[ups]] = ups
+        other = when[source[downs]]
+        kept_downs = downs[(other < 0) | (downs < other)]
+        when[source[ups]] = -1
+        return kept_ups, kept_downs
+
+    def is_one_sided(self, b: int, a: int) -> bool:
+        """Tell whether hardly anybody rewarded one of two arms first, as in a log that is sorted by arm."""
+        one, two = (pile.number for pile in self._entries(b, a))
+        return min(one, two) < _FEW * min(self._whens[b].size, self._whens[a].size)
+
+
+class PairedEvidence(SourceEvidence):
+    """The same by the difference of what a source said of two arms, within bounds: 1 + lambda (x_b - x_a - lead)."""
+
+    def is_proved(self, b: int, a: int, allowance: Allowance, lead: float = 0.0, times: float = 1.0) -> bool:
+        """Tell whether b is proved to lead a by more than `lead`, with so many times the sources, all else equal."""
+        return self._log_evidence(b, a, allowance.shared, lead / self.scale, times) >= self.enough
+
+    def judge(self, b: int, a: int, allowance: Allowance) -> tuple[float, float]:
+        """Return the log evidence that b is better than a, and a lower bound of its lead."""
+        evidence = max(self._log_evidence(b, a, allowance.shared, 0.0, 1.0), 0.0)
+        lead, beyond = -1.0, 1.0
+        if not self.is_proved(b, a, allowance, lead * self.scale):
+            return evidence, -math.inf
+        for _ in range(20):
+            middle = 0.5 * (lead + beyond)
+            lead, beyond = (middle, beyond) if self.is_proved(b, a, allowance, middle * self.scale) else (lead, middle)
+        return evidence, lead * self.scale
+
+    def is_hidden(self, b: int, a: int, allowance: Allowance) -> bool:
+        """Return False: no limit is looked for."""
+        return False
+
+    def is_one_sided(self, b: int, a: int) -> bool:
+        """Return False: no order matters."""
+        return False
+
+    def _log_evidence(self, b: int, a: int, count: float, lead: float, times: float) -> float:
+        """Return log W of the differences; of a source that rewarded one of the two, the worst, 1 - lambda.
+
+        Divided by 1 + |lead|, the excess over a lead is between -1 and 1 as well, so that the odds of a bet stay.
+        """
+        differences, counts, single = self._differences(b, a)
+        excess = (differences - lead) / (1.0 + abs(lead))
+        logs = [
+            times * (float(counts @ np.log1p(size * excess)) + single * math.log1p(-size))
+            - times * count * math.log((1.0 + size) / (1.0 - size))
+            for size in LAMBDAS
+        ]
+        top = max(logs)
+        return top + math.log(sum(math.exp(value - top) for value in logs) / len(LAMBDAS))
+
+    def _differences(self, b: int, a: int) -> tuple[Array, Array, int]:
+        """Return the differences of those who rewarded both, ascending, how often each occurs, and how many did not."""
+        if (b, a) not in self._apart:
+            source, ups, downs = self._table.source, self._whens[b], self._whens[a]
+            when = self._seen
+            when[source[downs]] = downs
+            other = when[source[ups]]
+            when[source[downs]] = -1
+            both = other >= 0
+            found = self._table.value[ups[both]] - self._table.value[other[both]]
+            values, counts = np.unique(found / self.scale, return_counts=True)
+            self._apart[b, a] = values, counts.astype(float), ups.size + downs.size - 2 * int(both.sum())
+        return self._apart[b, a]

@@ -1,0 +1,250 @@
+"""The evidence in a log, all rows at once: which arms are proved worse, and what else is read off.
+
+Section numbers are those of docs/explanation/certified.md; section 13 is about logs. The bets are fixed by the question
+and serve every epsilon and every count of replaced rewards: the evidence falls as either grows, so that all verdicts at
+an epsilon that is true, or a count that is not exceeded, are right together with probability at least 1 - delta.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.kernels.bounded import DESK as BOUNDED_DESK
+from bestarm.kernels.bounded import tally_dtype
+from bestarm.kernels.grouped import (
+    fill_cells,
+    find_ends,
+    find_worse,
+    fits_none,
+    is_beyond_bounds,
+    is_beyond_lattice,
+    judge,
+    proves,
+    tally,
+)
+from bestarm.kernels.lattice import DESK as LATTICE_DESK
+from bestarm.kernels.lattice import LANES, lattice_dtype
+from bestarm.kernels.rule import Rule
+from bestarm.log.piles import Array, Pile
+from bestarm.log.pricing import Allowance, make_bets, priced, whole_share
+from bestarm.methods.bets import COUNTED, SPACING
+from bestarm.problem import Problem
+
+_WIDEST = 100.0  # leads are looked for up to so many sigmas
+_SMALLEST_LIMIT = 512  # rewards of each of two arms before it is asked whether contamination hides a lead
+_THREADS = 2
+RIVALS = 16  # arms that others are compared with: those whose means are highest by their clean lower ends
+
+
+class Evidence:
+    """The evidence in all rewards of a log.
+
+    Parameters
+    ----------
+    problem : Problem
+        The question; its epsilon sets the bets.
+    contamination : str
+        What epsilon means.
+    piles : list of Pile
+        The rewards of each arm.
+    """
+
+    def __init__(self, problem: Problem, contamination: str, piles: list[Pile]) -> None:
+        self.problem, self.contamination, self.piles = problem, contamination, piles
+        self._family = "share-of-arm" if contamination in COUNTED else contamination  # as far as bets and prices go
+        self.rule = make_bets(problem, contamination)
+        self._bounded = problem.bounds is not None
+        self._desk = np.zeros(BOUNDED_DESK if self._bounded else LATTICE_DESK)
+        self._pool = np.zeros(1)
+        self._rows = self._fill(piles)
+        self.locations = np.array([pile.mean if self._bounded else pile.median for pile in piles])
+        self.order = self._ranked()
+
+    def _ranked(self) -> NDArray[np.int64]:
+        """Return the arms from the best guess down: by the lower ends of intervals, were nothing replaced.
+
+        So an arm of a few high rewards does not lead. Ties, and arms without an end, go by location and index.
+        """
+        clean = self.at_count(0)
+        lower = np.array([self.ends(index, clean)[1] for index in range(len(self.piles))])
+        known = np.where(np.isnan(self.locations), -np.inf, self.locations)
+        return np.lexsort((np.arange(lower.size), -known, -lower))
+
+    @property
+    def scale(self) -> float:
+        """The unit of the bets."""
+        return float(self.rule["scale"][0])
+
+    @property
+    def origin(self) -> float:
+        """The reward that is 0 to the bets."""
+        return float(self.rule["origin"][0])
+
+    @property
+    def enough(self) -> float:
+        """The log evidence that drops an arm."""
+        return float(self.rule["log_threshold"][0])
+
+    @property
+    def total(self) -> int:
+        """All rewards N, those missing included."""
+        return sum(pile.number for pile in self.piles)
+
+    @property
+    def missing(self) -> int:
+        """Rewards that are missing and count as replaced."""
+        return sum(pile.missing for pile in self.piles)
+
+    # ------------------------------------------------------------------------------------------- what may be replaced
+
+    def at_epsilon(self, epsilon: float) -> Allowance:
+        """Return what epsilon allows for besides what is missing (section 3): a share of what there is in the end."""
+        rule = priced(self.rule, self.problem, self._family, self._family, epsilon)
+        own = np.zeros(len(self.piles))
+        shared = 0.0
+        if self.contamination == "share-of-arm":
+            own = np.array(
+                [max(whole_share(epsilon, pile.number + pile.aside) - pile.missing, 0) for pile in self.piles], float
+            )
+        elif self.contamination in COUNTED:
+            shared = max(self.allowed(epsilon) - self.missing, 0.0)
+        return Allowance(rule, own, shared, 0.0 if self.contamination in COUNTED else epsilon)
+
+    def allowed(self, epsilon: float) -> float:
+        """Return how many of all may be replaced, missing ones included."""
+        return float(whole_share(epsilon, self.total + sum(pile.aside for pile in self.piles)))
+
+    def at_count(self, count: int) -> Allowance:
+        """Return what so many replaced rewards come to: of all together, or on each arm, as epsilon is meant."""
+        rule = priced(self.rule, self.problem, self._family, "share-of-arm", 0.0)
+        if self.rule["together"][0]:
+            return Allowance(rule, np.zeros(len(self.piles)), float(count))
+        own = [min(count, pile.number) for pile in self.piles]
+        return Allowance(rule, np.array(own, float), 0.0)
+
+    # ---------------------------------------------------------------------------------------------------------- pairs
+
+    def worse(self, allowance: Allowance, hasty: bool = False) -> NDArray[np.bool_]:
+        """Return which arms are proved worse than one of a higher location (section 4).
+
+        If `hasty`, only whether all but the first are: what comes after one that is not counts as not proved.
+        """
+        found = np.zeros(len(self.piles), np.int64)
+        rows = self._less(self._rows, allowance.own, allowance.rule)
+        place = *self._two_kinds(rows), allowance.rule, self._pool, self._desk
+        find_worse(*place, self.order, RIVALS, 0.0, allowance.shared, hasty, found)
+        return found > 0
+
+    def is_proved(self, b: int, a: int, allowance: Allowance, lead: float = 0.0, times: float = 1.0) -> bool:
+        """Tell whether b is proved to lead a by more than `lead`, with so many times the rewards, all else equal."""
+        rows = _enlarged(self._pair(b, a, allowance), times, self._bounded)
+        place = *self._two_kinds(rows), allowance.rule, self._pool, self._desk
+        return bool(proves(*place, 0, 1, lead / self.scale, times * allowance.shared, self.enough))
+
+    def judge(self, b: int, a: int, allowance: Allowance) -> tuple[float, float]:
+        """Return the log evidence that b is better than a, and a lower bound of its lead (section 9)."""
+        rows = self._two_kinds(self._pair(b, a, allowance))
+        widest = 1.0 if self._bounded else _WIDEST
+        found = judge(*rows, allowance.rule, self._pool, self._desk, 0, 1, allowance.shared, widest)
+        return float(found[0]), float(found[1]) * self.scale
+
+    def is_hidden(self, b: int, a: int, allowance: Allowance) -> bool:
+        """Tell whether contamination could hide which of two arms is better, however many rewards (section 10)."""
+        return self._is_beyond(b, a, allowance) and self._is_beyond(a, b, allowance)
+
+    def _is_beyond(self, b: int, a: int, allowance: Allowance) -> bool:
+        one, two = self._entries(b, a)
+        if min(one.number, two.number) < _SMALLEST_LIMIT:
+            return False
+        no_own = replace(allowance, own=np.zeros_like(allowance.own))
+        rows, own_b, own_a = self._pair(b, a, no_own), allowance.own[b], allowance.own[a]
+        if self._bounded:
+            return bool(is_beyond_bounds(rows, allowance.rule, self._desk, 0, 1, own_b, own_a, allowance.shared))
+        piles = one.values, one.counts, two.values, two.counts
+        return bool(is_beyond_lattice(rows, allowance.rule, self._desk, 0, 1, *piles, own_b, own_a, allowance.shared))
+
+    # ----------------------------------------------------------------------------------------------------------- arms
+
+    def ends(self, index: int, allowance: Allowance) -> tuple[float, float, float]:
+        """Return an estimate of an arm's mean and the ends of its interval (section 9)."""
+        if not self.piles[index].counts.size:
+            return math.nan, -math.inf, math.inf
+        count = float(allowance.own[index] + allowance.shared)
+        found = find_ends(*self._two_kinds(self._rows), allowance.rule, self._pool, self._desk, index, count)
+        lower, upper = float(found[0]), float(found[1])
+        middle = 0.5 * (lower + upper) if lower <= upper and upper - lower < math.inf else float(self.locations[index])
+        return tuple(self.origin + self.scale * value for value in (middle, lower, upper))  # type: ignore[return-value]
+
+    def ringing(self, allowance: Allowance) -> list[int]:
+        """Return the arms whose rewards no mean fits (section 8); with bounds there are none."""
+        if self._bounded:
+            return []
+        counts = allowance.own + allowance.shared
+        return [
+            index
+            for index in range(len(self.piles))
+            if fits_none(self._rows, allowance.rule, self._pool, self._desk, index, float(counts[index]))
+        ]
+
+    # ----------------------------------------------------------------------------------------------------------- rows
+
+    def _entries(self, b: int, a: int) -> tuple[Pile, Pile]:
+        """Return the rewards that enter the pair."""
+        return self.piles[b], self.piles[a]
+
+    def _pair(self, b: int, a: int, allowance: Allowance) -> NDArray[np.void]:
+        """Return the sums of the two arms of a pair, less what each of them pays by itself."""
+        return self._less(self._rows[[b, a]], allowance.own[[b, a]], allowance.rule)
+
+    def _less(self, rows: NDArray[np.void], own: Array, rule: Rule) -> NDArray[np.void]:
+        if not own.any():
+            return rows
+        rows = rows.copy()
+        if self._bounded:
+            rows["logs"] -= own[:, None, None] * rule["odds"][0]
+        else:
+            rows["sums"] -= own[:, None, None, None] * rule["odds"][0, :LANES]
+        return rows
+
+    def _two_kinds(self, rows: NDArray[np.void]) -> tuple[NDArray[np.void] | None, NDArray[np.void] | None]:
+        return (None, rows) if self._bounded else (rows, None)
+
+    def _fill(self, piles: list[Pile]) -> NDArray[np.void]:
+        """Sum the rewards of arms, in threads where there are many."""
+        rows = np.zeros(len(piles), tally_dtype if self._bounded else lattice_dtype)
+        if not self._bounded:
+            rows["location"] = [0.0 if math.isnan(pile.median) else pile.median for pile in piles]
+            rows["base"] = np.floor(rows["location"] / SPACING + 0.5)
+
+        def fill(part: list[int]) -> None:
+            desk = np.zeros_like(self._desk)
+            for index in part:
+                pile = piles[index]
+                place = rows, self.rule, index, pile.values, pile.counts, float(pile.missing)
+                (tally if self._bounded else fill_cells)(*place, desk)
+
+        parts = [list(range(first, len(piles), _THREADS)) for first in range(_THREADS)]
+        if sum(pile.counts.size for pile in piles) < 1 << 14:
+            fill([index for part in parts for index in part])
+        else:
+            fill(parts[0][:1])  # compiles, if that has to be
+            with ThreadPoolExecutor(_THREADS) as threads:
+                list(threads.map(fill, [parts[0][1:], *parts[1:]]))
+        return rows
+
+
+def _enlarged(rows: NDArray[np.void], times: float, bounded: bool) -> NDArray[np.void]:
+    """Return the sums of so many times the rewards, of the same kind."""
+    if times == 1.0:
+        return rows
+    rows = rows.copy()
+    for name in ("logs", "total", "through") if bounded else ("sums", "start"):
+        rows[name] = np.round(rows[name] * times) if name in ("through", "start") else rows[name] * times
+    if not bounded:
+        rows["through"] = np.where(rows["through"] >= 0, rows["start"][:, None, None], rows["through"])
+    return rows

@@ -1,0 +1,413 @@
+"""A look at a log before any test: what is in it, what sigma or bounds it supports, and what looks wrong.
+
+It suggests, with reasons; nothing is left out. Each test points at something in at most a share `shapes.RATE` of clean
+logs, by Bonferroni over all that it looks at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bestarm.log.reading import Log, Progress, open_log
+from bestarm.log.rewards import Health, Rewards
+from bestarm.log.shapes import RATE, robust_scatter, shapes
+from bestarm.problem import Label
+
+_BLOCKS = 512  # the finest stretches of the log in which bursts are looked for; coarser are 128, 32 and 8
+_SHOWN = 10
+_NORMAL_IQR = 1.349  # of a normal law, in standard deviations
+_NORMAL_MAD = 0.6745
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The rewards of an arm: how many, mean, median, and the sigma of the normal law with its quartiles."""
+
+    arm: Label
+    number: int
+    mean: float
+    median: float
+    lowest: float
+    highest: float
+    sigma: float  # the larger of those by the quartiles and by the median absolute deviation; 0 if half are equal
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """Something that looks wrong, and what it would mean as an epsilon.
+
+    Attributes
+    ----------
+    kind : str
+        "histogram", "busy sources", "devoted sources", "burst" or "duplicates".
+    what : tuple of str
+        The arms or sources.
+    rewards : int
+        How many rewards are in doubt, and `share`: of all.
+    p_value : float or None
+        How probable at most so strange a one is among all that were looked at, were nothing wrong.
+    sentence : str
+        The same in words.
+    """
+
+    kind: str
+    what: tuple[str, ...]
+    rewards: int
+    share: float
+    p_value: float | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What is in a log, and what looks wrong; `str()` is a page, `to_dict()` is for JSON."""
+
+    arms: tuple[Spread, ...]
+    total: int
+    lowest: float
+    highest: float
+    different: int | None
+    sources: int | None
+    supports: tuple[str, ...]
+    suspicions: tuple[Suspicion, ...]
+    notes: tuple[str, ...]
+    health: Health
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, texts and lists."""
+        return asdict(self) | {"health": asdict(self.health) | {"sentences": self.health.sentences()}}
+
+    def __str__(self) -> str:
+        shown = sorted(self.arms, key=lambda arm: -arm.mean)[:_SHOWN]
+        width = min(max(len(str(arm.arm)) for arm in shown), 50)
+        lines = [f"{len(self.arms):,} arms, {self.total:,} rewards from {self.lowest:g} to {self.highest:g}."]
+        if self.sources is not None:
+            lines.append(f"{self.sources:,} sources.")
+        lines += ["", f"{'arm':<{width}}  {'rewards':>10}  {'mean':>9}  {'median':>9}  {'spread':>9}"]
+        for arm in shown:
+            name = " ".join(str(arm.arm).split())
+            name = name if len(name) <= width else name[: width - 3] + "..."
+            cells = f"{arm.number:>10,}  {arm.mean:>9.4g}  {arm.median:>9.4g}  {arm.sigma:>9.3g}"
+            lines.append(f"{name:<{width}}  {cells}")
+        if len(self.arms) > len(shown):
+            lines.append(f"... and {len(self.arms) - len(shown):,} more with lower means")
+        lines += ["", "What it supports", *(f"- {sentence}" for sentence in self.supports), "", "What looks wrong"]
+        lines += [f"- {each.sentence}" for each in self.suspicions] or ["- Nothing that was looked for."]
+        lines += [f"- {note}" for note in self.notes]
+        lines += ["", "The file", *(f"- {sentence}" for sentence in self.health.sentences())]
+        return "\n".join(lines)
+
+
+def inspect_log(
+    data: Any,
+    *,
+    arm: str | None = None,
+    reward: str | None = None,
+    source: str | bool | None = None,
+    time: str | bool | None = None,
+    wide: bool | Sequence[str] = False,
+    counted: bool | str | Mapping[str, float] | None = None,
+    missing: str = "drop",
+    on_bad_row: str = "skip",
+    bounds: tuple[float, float] | None = None,
+    progress: Progress | None = None,
+) -> Inspection:
+    """Look at a log; parameters as for `read_log`, but bad rows and missing rewards are counted, not refused.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> votes = pd.DataFrame({"caption": ["A", "B"] * 50, "stars": [1, 5, 2, 4, 3] * 20})
+    >>> found = inspect_log(votes)
+    >>> found.total, found.lowest, found.highest, found.suspicions
+    (100, 1.0, 5.0, ())
+    >>> found.supports[0]
+    'bounds = (1, 5), if no other reward is possible; they make no assumption about shape, so prefer them to sigma.'
+    """
+    with open_log(
+        data,
+        needs_time=True,
+        arm=arm,
+        reward=reward,
+        source=source,
+        time=time,
+        wide=wide,
+        counted=counted,
+        missing=missing,
+        on_bad_row=on_bad_row,
+        bounds=bounds,
+        progress=progress,
+    ) as log:
+        rewards = log.rewards()
+        suspicions, notes = _histograms(rewards)
+        if rewards.sources is not None:
+            found, more = _sources(log, rewards)
+            suspicions, notes = [*suspicions, *found], [*notes, *more]
+        if log.columns.time is not None:
+            suspicions += _bursts(log, rewards)
+        suspicions += _duplicates(log, rewards)
+    spreads = tuple(_spread(rewards, place) for place in range(len(rewards.labels)))
+    different = None if rewards.counts is None else int(np.unique(np.concatenate(rewards.values)).size)
+    return Inspection(
+        arms=spreads,
+        total=rewards.total,
+        lowest=rewards.lowest,
+        highest=rewards.highest,
+        different=different,
+        sources=None if rewards.sources is None else rewards.sources.number,
+        supports=_supports(rewards, spreads, different),
+        suspicions=tuple(suspicions),
+        notes=tuple(notes),
+        health=rewards.health,
+    )
+
+
+def _spread(rewards: Rewards, place: int) -> Spread:
+    values = rewards.values[place]
+    counts = np.ones(values.size, np.int64) if rewards.counts is None else rewards.counts[place]
+    number = int(counts.sum())
+    low, median, high = (_quantile(values, counts, share) for share in (0.25, 0.5, 0.75))
+    distance = np.abs(values - median)
+    order = np.argsort(distance, kind="stable")
+    deviation = _quantile(distance[order], counts[order], 0.5)
+    sigma = max((high - low) / _NORMAL_IQR, deviation / _NORMAL_MAD)
+    mean = float(np.average(values, weights=counts))
+    return Spread(rewards.labels[place], number, mean, median, float(values[0]), float(values[-1]), sigma)
+
+
+def _quantile(values: NDArray[np.float64], counts: NDArray[np.int64], share: float) -> float:
+    cumulated = np.cumsum(counts)
+    return float(values[np.searchsorted(cumulated, share * cumulated[-1])])
+
+
+def _supports(rewards: Rewards, spreads: tuple[Spread, ...], different: int | None) -> tuple[str, ...]:
+    low, high = rewards.lowest, rewards.highest
+    if low == high:
+        return (f"All rewards are {low:g}: there is nothing to tell the arms apart by.",)
+    said = []
+    if different is not None and different <= 20:
+        said.append(
+            f"bounds = ({low:g}, {high:g}), if no other reward is possible; they make no assumption about shape, so "
+            "prefer them to sigma."
+        )
+        said.append(f"sigma = {0.5 * (high - low):g} is what these bounds imply, whatever the shape.")
+        return tuple(said)
+    enough = [arm for arm in spreads if arm.number >= 20 and arm.sigma > 0.0]
+    if enough:
+        widest = max(enough, key=lambda arm: arm.sigma)
+        middle = float(np.median([arm.sigma for arm in enough]))
+        far = sum(
+            int(np.count_nonzero(np.abs(rewards.all_of(place) - arm.median) > 4.0 * widest.sigma))
+            for place, arm in enumerate(spreads)
+        )
+        said.append(
+            f"sigma = {widest.sigma:.3g} if clean rewards are of normal shape: the widest arm, {widest.arm!r}, by its "
+            f"quartiles; the median arm has {middle:.3g}. An estimate from the rewards themselves is no promise."
+        )
+        if far > max(1e-4 * rewards.total, 3.0):
+            said.append(
+                f"But {_share(far, rewards.total)} are more than 4 such sigmas from the median of their arm, where a "
+                "normal law has 0.006 %: either they are contamination, or the shape is not normal and sigma larger."
+            )
+    said.append(
+        f"bounds = ({low:g}, {high:g}) only if rewards outside are impossible: these are merely the extremes seen."
+    )
+    return tuple(said)
+
+
+# ----------------------------------------------------------------------------------------------------- what looks wrong
+
+
+def _histograms(rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
+    found = shapes(rewards)
+    if found is None:
+        return [], []
+    suspicions = []
+    for place in found.strange.tolist():
+        number = int(found.numbers[place])
+        # Who wants an arm to win hands out the highest reward, who wants it to lose the lowest.
+        extreme = -1 if rewards.means[place] >= np.median(rewards.means) else 0
+        least, stuffed = found.misfits(place), found.stuffed(place, extreme % len(found.cells))
+        count = max(least, stuffed)
+        gap = found.observed[place] - found.predicted[place]
+        worst = int(np.argmax(np.abs(gap)))
+        seen, due = 100.0 * found.observed[place, worst], 100.0 * found.predicted[place, worst]
+        p_value = min(float(found.p_values[place]) * int(found.judged.sum()), 1.0)
+        label = str(rewards.labels[place])
+        sentence = (
+            f"The rewards of {label!r} are distributed unlike those of all other arms: {seen:.3g} % of {number:,} are "
+            f"{found.cells[worst]}, where other arms of such a mean have {due:.3g} %. At least {least:,} do not fit; "
+            f"if all that are fake are {found.cells[extreme]}, it is about {count:,}, "
+            f"{100.0 * count / number:.3g} % of this arm's rewards and {100.0 * count / rewards.total:.3g} % of all."
+        )
+        suspicions.append(Suspicion("histogram", (label,), count, count / rewards.total, p_value, sentence))
+    left = len(rewards.labels) - int(found.judged.sum())
+    return suspicions, [f"{left:,} arms have too few rewards for their histogram to be judged."] if left else []
+
+
+def _sources(log: Log, rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
+    """Return sources with improbably many rewards, and those devoted to one arm."""
+    rows = log.run("SELECT who, place, times FROM firsts ORDER BY who, place").fetchnumpy()
+    places, times = np.asarray(rows["place"]), np.asarray(rows["times"])
+    names, which = np.unique(np.asarray(rows["who"], dtype=object).astype(str), return_inverse=True)
+    number = np.bincount(which, weights=times.astype(np.float64)).astype(np.float64)
+    busy = np.flatnonzero(number > _most_rewards(number))
+    favourite, most = _favourites(which, places, times, names.size)
+    # Each source counted once an arm: the arms' shares as honest sources see them, however often some repeat.
+    shares = np.bincount(places, minlength=len(rewards.labels)) / places.size
+    p_values = stats.binom.sf(most - 1, number, shares[favourite]) * len(rewards.labels)
+    eligible = number >= 2
+    devoted = np.flatnonzero(eligible & (p_values * names.size <= RATE))
+    suspicions, notes = [], []
+    if busy.size:
+        told = f"have far more rewards than others ({int(number[busy].min()):,} or more, where half have at most "
+        told += f"{int(np.median(number)):,})"
+        suspicions.append(_about_sources("busy sources", told, names, number, busy, rewards))
+    if 2 * devoted.size > np.count_nonzero(eligible):
+        notes.append("Most sources keep to one arm, so that seems to be how arms were given to them.")
+    elif devoted.size:
+        arms, often = np.unique(favourite[devoted], return_counts=True)
+        favoured = str(rewards.labels[int(arms[np.argmax(often)])])
+        told = "give nearly all their rewards to a single arm, "
+        told += f"{favoured!r}" if arms.size == 1 else f"most of them to {favoured!r}"
+        suspicions.append(_about_sources("devoted sources", told, names, number, devoted, rewards))
+    both = np.union1d(busy, devoted) if len(suspicions) == 2 else np.empty(0, np.int64)
+    if both.size:
+        count = int(number[both].sum())
+        notes.append(
+            f"Together these are {both.size:,} sources: epsilon = {both.size / names.size:.2g} of the sources, or "
+            f"{count / rewards.total:.2g} of the rewards."
+        )
+    return suspicions, notes
+
+
+def _most_rewards(number: NDArray[np.float64]) -> float:
+    """Return how many rewards no source should have: a quantile of the log-normal law with the quartiles of all.
+
+    Activity of users is skewed; on the logarithmic scale it is about normal. Its spread is at least that of Poisson
+    counts. Quartiles are moved little by a tenth of the sources being fake.
+    """
+    low, middle, high = np.quantile(number, [0.25, 0.5, 0.75])
+    spread = max(np.log(high / middle), np.log(middle / low)) / _NORMAL_MAD
+    spread = max(spread, 1.0 / np.sqrt(middle))
+    return float(middle * np.exp(spread * stats.norm.isf(RATE / number.size)))
+
+
+def _favourites(
+    which: NDArray[np.int64], places: NDArray[np.int64], times: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    order = np.lexsort((-times, which))
+    first = np.searchsorted(which[order], np.arange(size))
+    return places[order][first], times[order][first]
+
+
+def _about_sources(
+    kind: str,
+    told: str,
+    names: NDArray[Any],
+    number: NDArray[np.float64],
+    which: NDArray[np.int64],
+    rewards: Rewards,
+) -> Suspicion:
+    order = which[np.argsort(-number[which], kind="stable")]
+    count = int(number[order].sum())
+    few = ", ".join(repr(str(name)) for name in names[order[:3]]) + (", ..." if order.size > 3 else "")
+    noun = "source" if order.size == 1 else "sources"
+    sentence = (
+        f"{order.size:,} {noun} ({few}) {told}. If they are fake, that is epsilon = {order.size / names.size:.2g} of "
+        f"the sources, and {100.0 * count / rewards.total:.2g} % of the rewards ({count:,})."
+    )
+    return Suspicion(kind, tuple(str(name) for name in names[order]), count, count / rewards.total, RATE, sentence)
+
+
+def _bursts(log: Log, rewards: Rewards) -> list[Suspicion]:
+    """Return arms that at some time got a far larger share of all rewards than otherwise.
+
+    The log is cut into stretches of as many rewards each, in the order of time, so that a busy hour is no burst. Were
+    time and arm independent, an arm's rewards in a stretch would be hypergeometric; how much more arms vary is measured
+    by the median over all stretches, as for histograms.
+    """
+    total = rewards.total
+    blocks = min(_BLOCKS, total // 50)
+    if blocks < 8:
+        return []
+    rows = log.run(
+        "SELECT place, (turn - 1) * " + f"{blocks} // {total} AS block, count(*) AS times FROM "
+        "(SELECT name, row_number() OVER (ORDER BY seconds, hash(row)) AS turn FROM "
+        f"({log.understood('(SELECT *, rowid AS row FROM kept)')}) WHERE state = 0) "
+        "JOIN arms USING (name) GROUP BY ALL"
+    ).fetchnumpy()
+    table = np.zeros((len(rewards.labels), blocks))
+    table[np.asarray(rows["place"]), np.asarray(rows["block"])] = np.asarray(rows["times"])
+    suspicions: dict[int, tuple[int, Suspicion]] = {}
+    scales = [each for each in (8, 32, 128, 512) if each <= blocks]
+    for cuts in scales:
+        edges = np.arange(cuts) * blocks // cuts
+        counts = np.add.reduceat(table, edges, axis=1)
+        for p_value, place, block in _outstanding(counts, RATE / len(scales)):
+            size, number, here = counts[:, block].sum(), counts[place].sum(), counts[place, block].sum()
+            rest = (number - here) / (total - size)
+            excess = round(float((here - rest * size) / (1.0 - rest)))
+            if place in suspicions and suspicions[place][0] >= excess:
+                continue  # the scale with the most tells best how many there are
+            label = str(rewards.labels[place])
+            row = "in a row" if len(block) == 1 else f"in {len(block)} stretches of time"
+            sentence = (
+                f"{label!r} has {100.0 * here / size:.3g} % of {int(size):,} rewards {row}, and "
+                f"{100.0 * rest:.3g} % of the others. The {excess:,} too many would be "
+                f"{100.0 * excess / total:.2g} % of all rewards, if they are fake."
+            )
+            p_value = min(p_value * len(scales), 1.0)
+            suspicions[place] = excess, Suspicion("burst", (label,), excess, excess / total, p_value, sentence)
+    return [suspicion for _, suspicion in sorted(suspicions.values(), key=lambda pair: -pair[0])]
+
+
+def _outstanding(counts: NDArray[np.float64], rate: float) -> list[tuple[float, int, list[int]]]:
+    """Return the arms with improbably many rewards in some blocks: p-value over all cells, arm, blocks."""
+    size, number = counts.sum(axis=0), counts.sum(axis=1)
+    total = counts.sum()
+    expected = number[:, None] * size[None, :] / total
+    judged = expected >= 1.0
+    if not judged.any():
+        return []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.where(counts > 0.0, counts * np.log(counts / expected), 0.0)
+        others, due = size - counts, size - expected
+        outside = np.where(others > 0.0, others * np.log(others / due), 0.0)
+    deviance = 2.0 * (inside + outside)
+    weights = np.broadcast_to(size, counts.shape)
+    rho = robust_scatter(deviance[judged], weights[judged], 1)
+    ratio = deviance / (1.0 + (weights - 1.0) * rho)
+    tail = 0.5 * stats.chi2.sf(ratio, 1) * int(judged.sum())  # one-sided
+    found = np.argwhere(judged & (counts > expected) & (tail <= rate))
+    arms = {int(arm): found[found[:, 0] == arm, 1].tolist() for arm in found[:, 0]}
+    return [(float(tail[arm, where].min()), arm, where) for arm, where in arms.items()]
+
+
+def _duplicates(log: Log, rewards: Rewards) -> list[Suspicion]:
+    """Return rows that are the same in all columns, if these say when or who."""
+    if log.columns.time is None:
+        return []
+    found = log.run(
+        "SELECT sum(times)::BIGINT - count(*) FROM (SELECT count(*) AS times FROM "
+        f"({log.understood(log.rows)}) WHERE state = 0 GROUP BY name, value, who, seconds)"
+    ).fetchone()
+    count = int(found[0]) if found else 0
+    if not count:
+        return []
+    columns = "arm, reward, source and time" if log.columns.source else "arm, reward and time"
+    sentence = (
+        f"{_share(count, rewards.total)} have the same {columns} as a row before. If that is one row written twice, "
+        f"they are {count / rewards.total:.2g} of the rewards as an epsilon; if the times are coarse, it may be chance."
+    )
+    return [Suspicion("duplicates", (), count, count / rewards.total, None, sentence)]
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count:,} of {total:,} rewards ({100.0 * count / total:.2g} %)"

@@ -1,0 +1,90 @@
+"""The replay of a log in its order, by the sequential method: it stops when it has decided, and ignores the rest."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from bestarm.errors import InputError
+from bestarm.identifier import Identifier
+from bestarm.log.reading import open_log
+from bestarm.log.result import LogResult
+from bestarm.log.rewards import Rewards
+from bestarm.result import Result
+
+_CHUNK = 1 << 14  # rewards told at a time
+_READING: dict[str, Any] = {
+    "time": None,
+    "wide": False,
+    "counted": None,
+    "missing": "refuse",
+    "on_bad_row": "refuse",
+    "progress": None,
+}
+
+
+def replay_log(
+    data: Any,
+    columns: dict[str, Any],
+    delta: float,
+    epsilon: float,
+    sigma: float | None,
+    contamination: str | None,
+    good_enough: float | None,
+) -> LogResult:
+    """Return the verdict of `Identifier` on the rows of a log, in the order of time, or of the file without a time."""
+    if isinstance(data, Rewards):
+        raise InputError("data", "be the log itself for a replay", "Rewards", "rewards that were read have no order")
+    if columns.get("missing") == "replaced":
+        raise InputError("missing", "be drop or refuse for a replay", "replaced", "leave out sequential=True")
+    rewards, rows = _rows(data, columns)
+    kind = contamination or ("sources" if rewards.sources is not None else "share-of-all")
+    if kind == "sources" and rewards.sources is None:
+        raise InputError("source", "be a column of the log for contamination='sources'", None, "say which one it is")
+    options: dict[str, Any] = {} if good_enough is None else {"good_enough": good_enough}
+    finder = Identifier(
+        rewards.labels,
+        delta=delta,
+        epsilon=epsilon,
+        sigma=sigma,
+        bounds=columns["bounds"],
+        contamination=kind,
+        **options,
+    )
+    labels = np.array(rewards.labels, dtype=object)
+    for first in range(0, rows["place"].size, _CHUNK):
+        part = slice(first, first + _CHUNK)
+        who = list(rows["who"][part]) if kind == "sources" else None
+        finder.tell_many(list(labels[rows["place"][part]]), rows["value"][part], who)
+        if finder.done:
+            break
+    result = finder.result
+    told = {field.name: getattr(result, field.name) for field in fields(Result)}
+    if not finder.done:
+        told["limit"] = "budget"
+    return LogResult(
+        **told,
+        rows=rewards.total,
+        ignored=rewards.total - result.pulls,
+        sources=rewards.sources.number if kind == "sources" and rewards.sources else None,
+        sequential=True,
+        health=rewards.health,
+    )
+
+
+def _rows(data: Any, columns: dict[str, Any]) -> tuple[Rewards, dict[str, Any]]:
+    """Return what was read, and the rows in order: place of the arm, value, who."""
+    with open_log(data, needs_time=True, **(_READING | columns)) as log:
+        rewards = log.rewards()
+        if rewards.health.layout == "counted":
+            raise InputError("sequential", "be False for a counted log", True, "counts have no order")
+        log.run("SET preserve_insertion_order=true")
+        numbered = "(SELECT *, row_number() OVER () AS row FROM cells)"
+        when = "seconds, " if log.columns.time else ""
+        found = log.run(
+            f"SELECT place::INTEGER AS place, value, who FROM ({log.understood(numbered)}) JOIN arms USING (name) "
+            f"WHERE state = 0 ORDER BY {when}row"
+        ).fetchnumpy()
+        return rewards, {name: np.asarray(found[name]) for name in ("place", "value", "who")}

@@ -1,0 +1,127 @@
+"""The verdict on a log, in words that are right for one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bestarm.log.rewards import Health
+from bestarm.problem import Label
+from bestarm.result import Result
+from bestarm.robustness import Sensitivity
+
+
+@dataclass(frozen=True)
+class LogResult(Result):
+    """What a log says: a `Result`, and what only a log has. `str()` is one sentence, and one for each alarm.
+
+    For a verdict without a winner, `leads`, `evidence`, `tolerance` and `overturn` are those of the leader: tolerance
+    and overturn say how little would have to be replaced for it to be named (None: not even nothing).
+
+    Attributes
+    ----------
+    rows : int
+        Rewards in the log, those missing and counted as replaced included; `pulls` are those that were used.
+    replaced : int or None
+        How many may have been replaced (sources be dishonest), missing ones included; None if a coin decides.
+        Where it is counted arm by arm, the largest number.
+    sources : int or None
+        Distinct sources, where the contamination is of sources; `overturn` then counts sources.
+    ignored : int
+        Rewards that were not used: those after the decision in a replay, those that sigma was estimated from, and those
+        of a source on an arm that it had rewarded before.
+    sensitivity : tuple of Sensitivity
+        The verdict at each epsilon of a grid, by the same bets: those at any epsilon that is true are right, all
+        together, with probability at least 1 - delta, so that it may be looked up afterwards what the answer needs.
+    more : dict
+        A rough forecast for each arm in question: how many more rewards of the same kind would decide it. Empty if a
+        winner was named, or where even a thousand times as many would not do.
+    hint : str
+        What may be wrong with the way the log was asked, or empty.
+    sequential : bool
+        Whether the log was replayed in its order.
+    sigma_from : int or None
+        Rewards that sigma was estimated from.
+    health : Health
+        What the file was like.
+    """
+
+    rows: int = 0
+    replaced: int | None = None
+    sources: int | None = None
+    ignored: int = 0
+    sensitivity: tuple[Sensitivity, ...] = ()
+    more: dict[Label, int] = field(default_factory=dict)
+    hint: str = ""
+    sequential: bool = False
+    sigma_from: int | None = None
+    health: Health = field(default_factory=Health)
+
+    @property
+    def _where(self) -> str:
+        """Say what was looked at."""
+        if self.sequential:
+            return f"by a replay in order that used {self.pulls:,} rewards and ignored {self.ignored:,}"
+        said = f"in {self.pulls:,} rewards"
+        if self.sources is not None:
+            paired = self.options.get("paired")
+            said = f"in what {self.sources:,} sources said {'of both of two' if paired else 'first of any two'}"
+        if self.sigma_from is not None:
+            said += f" (sigma estimated from {self.sigma_from:,} others)"
+        return said
+
+    @property
+    def _things(self) -> str:
+        return "dishonest sources" if self.sources is not None else "replaced rewards"
+
+    def _count(self) -> str:
+        """Say how many things the answer bears."""
+        assert self.overturn is not None
+        what = self._things if self.overturn != 1 else self._things[:-1]
+        missing = " besides the missing ones" if self.health.missing and self.health.missing_as == "replaced" else ""
+        where = "" if self.options.get("contamination") in ("share-of-all", "sources") else " on an arm"
+        return f"{self.overturn:,} {what}{where}{missing}"
+
+    def _identified(self) -> str:
+        within = self.options.get("good_enough")
+        near = within is not None and len(self.candidates) > 1
+        what = f"{self.best!r} is within {within:g} of" if near else f"{self.best!r} has"
+        sentence = f"{what} the highest mean of {len(self.arms)} arms{self._compared()}, {self._where}: {self._terms()}"
+        if self.tolerance is not None and not self.alarms and not near:
+            sentence += f"; the same rewards would single it out with epsilon up to {self.tolerance:.3g}"
+            if self.overturn is not None:
+                sentence += f"; it would take more than {self._count()} to overturn it"
+        return sentence
+
+    def _stopped(self) -> str:
+        if self.limit != "contamination":
+            return super()._stopped()
+        sentence = f"no winner is named among {self._listed()}, {self._where}: contamination of this kind "
+        sentence += f"(epsilon = {self.epsilon:g}"
+        if self.replaced is not None and not self.sequential:
+            sentence += f", up to {self.replaced:,} {self._things}"
+        sentence += (
+            ") could hide the lead that is left; more rewards like these would not help (a finding, outside delta)"
+        )
+        sentence += self._leader_said()
+        return f"{sentence}; ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
+
+    def _open(self) -> str:
+        sentence = f"no winner is named among {self._listed()}, {self._where}: more rewards may decide it"
+        if self.more:
+            wanted = sorted(self.more, key=lambda label: -self.more[label])
+            shown = ", ".join(f"{self.more[label]:,} of {label!r}" for label in wanted[:5])
+            sentence += f", about {shown}{' and others' if len(wanted) > 5 else ''} (a rough forecast)"
+        sentence += self._leader_said()
+        return f"{sentence}; ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
+
+    def _leader_said(self) -> str:
+        if self.leader is None:
+            return ""
+        said = f"; {self.hint}" if self.hint else ""
+        said += f"; {self.leader!r} leads, which is a guess and not a verdict"
+        if self.tolerance is None or self.overturn is None or self.alarms:
+            return said
+        if self.tolerance == 0.0 and self.overturn == 0:
+            return f"{said}, and would be named if nothing was replaced"
+        share = f"if epsilon were at most {self.tolerance:.3g}, or " if self.tolerance > 0.0 else ""
+        return f"{said}, and would be named {share}with at most {self._count()}"

@@ -1,0 +1,193 @@
+"""What a log comes to: the rewards of each arm, whatever the file looked like, and what was wrong with the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.problem import Label
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A row that could not be used: where it is (None where the format has no lines), and what was wrong with it."""
+
+    file: str
+    line: int | None
+    reason: str
+    value: str
+
+    def __str__(self) -> str:
+        where = f"line {self.line}" if self.line is not None else "a row"
+        return f"{where} of {self.file}: {self.value!r} {self.reason}"
+
+
+@dataclass(frozen=True)
+class Health:
+    """Counts about the file behind some rewards; nothing was changed or left out that is not here.
+
+    Attributes
+    ----------
+    rows : int
+        Rows read, below the header.
+    used : int
+        Rewards used.
+    missing : int
+        Rewards that were missing, and `missing_as` what was done: "drop" or "replaced".
+    bad_rows : int
+        Rows skipped as they had no arm, no number for a reward, or one out of bounds; `bad_examples` are the first.
+    blank_arms, outside : int
+        Those of them without an arm, and with a reward out of bounds.
+    trimmed : int
+        Rows whose arm had spaces before or after it, which were cut off.
+    seen_once : tuple of str
+        Arms with a single reward.
+    repeated : int
+        Rewards that a source gave to an arm it had rewarded before; in a counted log, further rows of an arm.
+    guesses : tuple of str
+        What was not said and had to be guessed (columns, encoding), a sentence each.
+    files : tuple of str
+        The files read.
+    layout : str
+        "long", "wide" or "counted".
+    """
+
+    rows: int = 0
+    used: int = 0
+    missing: int = 0
+    missing_as: str = "refuse"
+    bad_rows: int = 0
+    bad_examples: tuple[BadRow, ...] = ()
+    blank_arms: int = 0
+    outside: int = 0
+    trimmed: int = 0
+    seen_once: tuple[Label, ...] = ()
+    repeated: int = 0
+    guesses: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    layout: str = "long"
+
+    @property
+    def missing_share(self) -> float:
+        """Missing rewards as a share of those there should be: to be compared with epsilon."""
+        return self.missing / max(self.used + self.missing, 1)
+
+    def sentences(self) -> tuple[str, ...]:
+        """Say what is worth knowing about the file, the first sentence what was read."""
+        said = [f"{_number(self.rows, 'row')} read, {_number(self.used, 'reward')} used."]
+        if self.missing:
+            share = f"{_number(self.missing, 'reward')} missing ({100.0 * self.missing_share:.3g} %)"
+            done = "counted as replaced" if self.missing_as == "replaced" else "left out"
+            said.append(f"{share}, {done}.")
+        if self.bad_rows:
+            kinds = [f"{self.blank_arms:,} without an arm"] if self.blank_arms else []
+            kinds += [f"{self.outside:,} with a reward out of bounds"] if self.outside else []
+            told = f" ({', '.join(kinds)})" if kinds else ""
+            first = f"; the first is {self.bad_examples[0]}" if self.bad_examples else ""
+            said.append(f"{_number(self.bad_rows, 'bad row')} skipped{told}{first}.")
+        if self.trimmed:
+            said.append(f"{_number(self.trimmed, 'row')} with spaces around the arm, which were cut off.")
+        if self.seen_once:
+            few = ", ".join(repr(label) for label in self.seen_once[:3])
+            more = ", ..." if len(self.seen_once) > 3 else ""
+            said.append(f"{_number(len(self.seen_once), 'arm')} seen once: {few}{more}.")
+        if self.repeated and self.layout == "counted":
+            said.append(f"{_number(self.repeated, 'row')} of an arm that had one already; the counts were added.")
+        elif self.repeated:
+            said.append(f"{_number(self.repeated, 'reward')} by a source that had rewarded the arm before.")
+        return (*said, *self.guesses)
+
+
+@dataclass(frozen=True, eq=False)
+class SourceTable:
+    """The first reward that each source gave to each arm, in the order of time, or of the file without a time.
+
+    Attributes
+    ----------
+    arm : array of int32
+        Place of the arm among the labels.
+    source : array of int32
+        Number of the source, from 0 in the order of first appearance.
+    value : array of float
+        The reward.
+    number : int
+        How many sources there are.
+    """
+
+    arm: NDArray[np.int32]
+    source: NDArray[np.int32]
+    value: NDArray[np.float64]
+    number: int
+
+
+@dataclass(frozen=True, eq=False)
+class Rewards:
+    """The rewards of each arm of a log.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The arms: by size if all of them are whole numbers, else by alphabet, so that the order of rows does not
+        matter. They are texts whatever the file is, without spaces before or after.
+    values : tuple of arrays
+        Of each arm: all its rewards, ascending; or if `counts` is there, its distinct rewards, ascending.
+    counts : tuple of arrays, or None
+        Of each arm: how often each of `values` occurs. None for rewards of many different values.
+    health : Health
+        What the file was like.
+    sources : SourceTable, optional
+        Who said what first, if there is a column of sources.
+    missing : array of int
+        Of each arm: rewards that are missing and said to be replaced; zeros otherwise.
+    """
+
+    labels: tuple[Label, ...]
+    values: tuple[NDArray[np.float64], ...]
+    counts: tuple[NDArray[np.int64], ...] | None
+    health: Health = field(default_factory=Health)
+    sources: SourceTable | None = None
+    missing: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __post_init__(self) -> None:
+        if not self.missing.size:
+            object.__setattr__(self, "missing", np.zeros(len(self.labels), np.int64))
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """How many rewards each arm has."""
+        if self.counts is None:
+            return np.array([each.size for each in self.values], np.int64)
+        return np.array([each.sum() for each in self.counts], np.int64)
+
+    @property
+    def total(self) -> int:
+        """How many rewards there are."""
+        return int(self.numbers.sum())
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """Mean reward of each arm."""
+        if self.counts is None:
+            return np.array([each.mean() for each in self.values])
+        pairs = zip(self.values, self.counts, strict=True)
+        return np.array([np.average(values, weights=counts) for values, counts in pairs])
+
+    @property
+    def lowest(self) -> float:
+        """The lowest reward."""
+        return min(float(each[0]) for each in self.values)
+
+    @property
+    def highest(self) -> float:
+        """The highest reward."""
+        return max(float(each[-1]) for each in self.values)
+
+    def all_of(self, arm: int) -> NDArray[np.float64]:
+        """Return every reward of an arm, ascending, repeated as often as it occurs."""
+        return self.values[arm] if self.counts is None else np.repeat(self.values[arm], self.counts[arm])
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

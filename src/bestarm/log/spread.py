@@ -1,0 +1,121 @@
+"""sigma="estimate": an upper bound of the spread of clean rewards of normal shape, from rewards set aside for it.
+
+Of m rewards set aside of an arm at most g were replaced. With x = mu + sigma z, z the normal (1 - p)-quantile, at
+least k of the m clean ones are at or above x, but for a probability P(Bin(m, p) < k). So the (k - g)-th largest of
+those there are is at least x, the (k - g)-th smallest at most mu - sigma z, and sigma at most their distance over 2 z.
+p goes by m and g alone. Section 13 of docs/explanation/certified.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bestarm.checks import checked
+from bestarm.errors import InputError
+from bestarm.log.pricing import whole_share
+from bestarm.log.result import LogResult
+from bestarm.log.rewards import Rewards
+from bestarm.methods.bets import COUNTED
+from bestarm.problem import pose
+
+SHARE_ASIDE = 0.25  # of each arm's rewards
+SHARE_OF_DELTA = 0.2
+_TAILS = np.linspace(0.02, 0.45, 44)  # p
+_SEED = 14
+
+
+def with_estimated_sigma(
+    rewards: Rewards,
+    kind: str,
+    *,
+    delta: float,
+    epsilon: float,
+    bounds: tuple[float, float] | None,
+    good_enough: float | None,
+) -> LogResult:
+    """Return the verdict on a log whose sigma is not known."""
+    from bestarm.log.verdict import judge_rewards
+
+    delta, epsilon = checked(delta=delta, epsilon=epsilon)
+    if bounds is not None:
+        raise InputError("sigma", "be left out where there are bounds", "estimate", "bounds are all that is needed")
+    if kind == "sources":
+        raise InputError(
+            "sigma", "be a number for contamination='sources'", "estimate", "give sigma or, better, bounds"
+        )
+    aside, rest = set_aside(rewards)
+    sigma = largest_sigma(rewards, aside, kind, SHARE_OF_DELTA * delta, epsilon)
+    problem = pose(rest.labels, delta=(1.0 - SHARE_OF_DELTA) * delta, epsilon=epsilon, sigma=sigma)
+    sizes = np.array([each.size for each in aside])
+    result = judge_rewards(rest, problem, kind, good_enough, aside=sizes.tolist())
+    said = (
+        f"; clean rewards are of normal shape, and how many an arm got was fixed; sigma is an upper bound from "
+        f"{sizes.sum():,} rewards picked at random, which were used for nothing else"
+    )
+    return replace(result, delta=delta, promise=result.promise + said, sigma_from=int(sizes.sum()))
+
+
+def set_aside(rewards: Rewards) -> tuple[list[NDArray[np.float64]], Rewards]:
+    """Return a quarter of each arm's rewards, picked at random, ascending, and the rest."""
+    picked, values, counts = [], [], []
+    for index, each in enumerate(rewards.values):
+        random = np.random.default_rng([_SEED, index])
+        number = int(rewards.numbers[index])
+        size = int(SHARE_ASIDE * number)
+        if rewards.counts is None:
+            mask = np.zeros(number, bool)
+            mask[random.permutation(number)[:size]] = True
+            picked.append(each[mask])
+            values.append(each[~mask])
+        else:
+            taken = random.multivariate_hypergeometric(rewards.counts[index], size, method="marginals")
+            picked.append(np.repeat(each, taken))
+            values.append(each)
+            counts.append(rewards.counts[index] - taken)
+    rest: Any = replace(rewards, values=tuple(values), counts=None if rewards.counts is None else tuple(counts))
+    return picked, rest
+
+
+def largest_sigma(rewards: Rewards, aside: list[NDArray[np.float64]], kind: str, delta: float, epsilon: float) -> float:
+    """Return a number that no arm's sigma exceeds, but for a probability delta."""
+    numbers = rewards.numbers + rewards.missing
+    chance = delta / (3.0 * len(aside))  # two tails of each arm, and how many a coin may hit
+    found = []
+    for label, values, number in zip(rewards.labels, aside, numbers, strict=True):
+        if kind not in COUNTED:
+            replaced = int(stats.binom.isf(chance, values.size, epsilon)) if epsilon > 0.0 and values.size else 0
+        else:
+            replaced = whole_share(epsilon, int(numbers.sum() if kind == "share-of-all" else number))
+        bound = sigma_bound(values, replaced, chance)
+        if bound is None:
+            raise InputError(
+                "sigma",
+                f"be given where an arm has as few rewards as {label!r} ({number:,}), {replaced:,} of a quarter of "
+                "which may have been replaced",
+                "estimate",
+                "look at bestarm inspect, or give bounds",
+            )
+        found.append(bound)
+    sigma = max(found)
+    if sigma <= 0.0:
+        raise InputError("sigma", "be above 0", "estimate", "rewards that are all alike have no spread of normal shape")
+    return sigma
+
+
+def sigma_bound(values: NDArray[np.float64], replaced: int, chance: float) -> float | None:
+    """Return an upper bound of sigma from values, ascending, that fails on either side with at most a chance."""
+    if not values.size:
+        return None
+    ranks = np.asarray(stats.binom.ppf(chance, values.size, _TAILS)).astype(int) - replaced
+    with np.errstate(divide="ignore"):
+        loss = np.where(ranks >= 1, stats.norm.isf(np.maximum(ranks, 1) / values.size) / stats.norm.isf(_TAILS), np.inf)
+    best = int(np.argmin(loss))
+    if not np.isfinite(loss[best]):
+        return None
+    rank = int(ranks[best])
+    return float((values[-rank] - values[rank - 1]) / (2.0 * stats.norm.isf(_TAILS[best])))

@@ -1,0 +1,352 @@
+"""`identify_log`: what all rows of a log say at once, whatever their order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bestarm.checks import checked, one_of
+from bestarm.contaminations import CONTAMINATIONS
+from bestarm.errors import InputError
+from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
+from bestarm.log.by_source import PairedEvidence, SourceEvidence
+from bestarm.log.evidence import Evidence
+from bestarm.log.piles import to_pile
+from bestarm.log.pricing import Allowance, whole_share
+from bestarm.log.result import LogResult
+from bestarm.log.rewards import Rewards
+from bestarm.methods.bets import COUNTED
+from bestarm.problem import Label, Problem, checked_reward, pose
+from bestarm.result import ArmRow
+from bestarm.robustness import GRID, Sensitivity
+
+_STEPS = 1000  # of epsilon, for the tolerance
+_MOST_TIMES = 1000.0  # how many times the rewards there are a forecast reaches
+
+
+def identify_log(
+    data: Any,
+    *,
+    arm: str | None = None,
+    reward: str | None = None,
+    source: str | bool | None = None,
+    delta: float = 0.05,
+    epsilon: float,
+    sigma: float | str | None = None,
+    bounds: tuple[float, float] | None = None,
+    contamination: str | None = None,
+    good_enough: float | None = None,
+    paired: bool = False,
+    sequential: bool = False,
+    **reading: Any,
+) -> LogResult:
+    """Say which arm of a log has the highest mean, from all of its rows, whatever their order.
+
+    Parameters
+    ----------
+    data : DataFrame, Arrow table, path, pattern, list of paths, "-", or Rewards
+        The log, as `bestarm.log.reading.read_log` takes it, or what it gave.
+    arm, reward, source : str, optional
+        Names of its columns; who gave a reward is needed for contamination="sources" only.
+    delta : float in (0, 1)
+        Accepted probability of a wrong answer.
+    epsilon : float in [0, 0.5)
+        How much was replaced: the share of all rewards, or of the sources.
+    sigma : float > 0 or "estimate", optional
+        Sub-Gaussian scale of a clean reward. "estimate": from a quarter of the rewards, which are then not used for
+        anything else, and for clean rewards of normal shape.
+    bounds : (float, float), optional
+        Lowest and highest possible reward, in place of sigma: better where they exist.
+    contamination : str, optional
+        What epsilon is a share of: "share-of-all" by default, "sources" if there is a column of them; or
+        "share-of-arm"; or the chance of each reward: "prescient", "malicious".
+    good_enough : float > 0, optional
+        Name an arm that is proved to be at most so much worse than the best.
+    paired : bool
+        Sources within bounds only: compare two arms by the difference of what a source says of them. No order matters
+        then, but the arms that a source is asked about must have been fixed before its first reward.
+    sequential : bool
+        Replay the log in its order instead, by `Identifier`, and stop as soon as it is decided.
+    **reading
+        Options of `read_log`: time, wide, counted, missing, on_bad_row, progress.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> votes = pd.DataFrame({"caption": ["A"] * 200 + ["B"] * 200, "stars": [2, 1] * 100 + [5, 4] * 100})
+    >>> result = identify_log(votes, arm="caption", reward="stars", epsilon=0.02, bounds=(1, 5))
+    >>> result.best, result.replaced, result.overturn > 8
+    ('B', 8, True)
+    """
+    columns = {"arm": arm, "reward": reward, "source": source, "bounds": bounds, **reading}
+    if contamination is not None:
+        one_of("contamination", contamination, tuple(CONTAMINATIONS))
+    if good_enough is not None:
+        (good_enough,) = checked(good_enough=good_enough)
+    if sequential:
+        from bestarm.log.replay import replay_log
+
+        if isinstance(sigma, str):
+            raise InputError("sigma", "be a number for a replay", sigma, "estimate it without sequential=True first")
+        if paired:
+            raise InputError("paired", "be False for a replay", paired, "use Identifier(..., paired=True) itself")
+        return replay_log(data, columns, delta, epsilon, sigma, contamination, good_enough)
+    rewards = _rewards(data, columns)
+    kind = contamination or ("sources" if rewards.sources is not None else "share-of-all")
+    check_log(rewards, kind, bounds, paired)
+    if isinstance(sigma, str):
+        from bestarm.log.spread import with_estimated_sigma
+
+        one_of("sigma", sigma, ("estimate",), " or a number")
+        return with_estimated_sigma(rewards, kind, delta=delta, epsilon=epsilon, bounds=bounds, good_enough=good_enough)
+    problem = pose(rewards.labels, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
+    return judge_rewards(rewards, problem, kind, good_enough, paired=paired)
+
+
+def judge_rewards(
+    rewards: Rewards,
+    problem: Problem,
+    kind: str,
+    good_enough: float | None,
+    aside: Sequence[int] | None = None,
+    paired: bool = False,
+) -> LogResult:
+    """Return the verdict on the rewards of a log; `aside`: rewards of each arm that were used for something else."""
+    for values in rewards.values:
+        for value in values[[0, -1]] if values.size else ():
+            checked_reward(problem, float(value))
+    check_missing(rewards, problem, kind)
+    return _Verdict(rewards, problem, kind, good_enough, aside, paired).result()
+
+
+class _Verdict:
+    """The verdict on a log, and what else it needs to be defended."""
+
+    def __init__(
+        self,
+        rewards: Rewards,
+        problem: Problem,
+        kind: str,
+        good_enough: float | None,
+        aside: Sequence[int] | None,
+        paired: bool,
+    ) -> None:
+        self._paired = paired
+        self._rewards, self._problem, self._kind, self._good_enough = rewards, problem, kind, good_enough
+        self._evidence: Evidence
+        if kind == "sources":
+            assert rewards.sources is not None
+            self._evidence = (PairedEvidence if paired else SourceEvidence)(problem, rewards.sources)
+        else:
+            missing = rewards.missing if kind in COUNTED else np.zeros(problem.size, np.int64)
+            counts: Sequence[Any] = rewards.counts or [None] * problem.size
+            each = zip(rewards.values, counts, missing, aside or [0] * problem.size, strict=True)
+            piles = [to_pile(problem, values, count, int(lost), int(other)) for values, count, lost, other in each]
+            self._evidence = Evidence(problem, kind, piles)
+        self._own = self._evidence.at_epsilon(problem.epsilon)
+        self._leader = int(self._evidence.order[0])
+
+    def result(self) -> LogResult:
+        """Return all of it."""
+        problem, evidence = self._problem, self._evidence
+        labels = problem.labels
+        status, best, left, limit = self._decide(self._own)
+        worse = np.ones(problem.size, bool)
+        worse[left] = False
+        leads, p_value = self._standing(worse)
+        leader = labels[self._leader]
+        used = sum(pile.number - pile.missing for pile in evidence.piles)
+        aside = sum(pile.aside for pile in evidence.piles)
+        rows = self._rewards.total + aside + (0 if self._kind == "sources" else int(self._rewards.missing.sum()))
+        return LogResult(
+            status=status,
+            best=None if best is None else labels[best],
+            candidates=tuple(labels[index] for index in left),
+            pulls=used,
+            delta=problem.delta,
+            epsilon=problem.epsilon,
+            sigma=problem.sigma,
+            bounds=problem.bounds,
+            method="certified",
+            options={"contamination": self._kind, "good_enough": self._good_enough, "paired": self._paired},
+            arms=tuple(self._row(index, not worse[index]) for index in range(problem.size)),
+            promise=promise(self._rewards, self._kind, self._paired),
+            leader=leader,
+            limit=limit,
+            leads=leads,
+            evidence=p_value,
+            tolerance=self._tolerance(best is not None and len(left) == 1),
+            overturn=self._overturn(),
+            alarms=self._alarms(self._own, problem.epsilon),
+            rows=rows,
+            replaced=self._replaced(),
+            sources=self._rewards.sources.number if self._kind == "sources" and self._rewards.sources else None,
+            ignored=rows - used - evidence.missing,
+            sensitivity=self._sensitivity(),
+            more=self._more(left) if best is None and limit == "budget" else {},
+            hint=self._hint(left) if best is None else "",
+            health=self._rewards.health,
+        )
+
+    # ------------------------------------------------------------------------------------------------------- decisions
+
+    def _decide(self, allowance: Allowance) -> tuple[str, int | None, list[int], str | None]:
+        """Return status, winner, the arms not ruled out in order of index, and the limit."""
+        worse = self._evidence.worse(allowance)
+        left = [int(index) for index in np.flatnonzero(~worse)]
+        if len(left) == 1:
+            return "identified", left[0], left, None
+        ranked = [int(index) for index in self._evidence.order if not worse[index]]
+        near = self._good_enough
+        if near is not None and all(self._evidence.is_proved(ranked[0], a, allowance, -near) for a in ranked[1:]):
+            return "identified", ranked[0], left, None
+        if allowance.is_something and self._evidence.is_hidden(ranked[0], ranked[1], allowance):
+            return "indistinguishable", None, left, "contamination"
+        return "undecided", None, left, "budget"
+
+    def _singles_out(self, allowance: Allowance) -> bool:
+        """Tell whether the leader is the only arm not ruled out: all others are proved worse than some arm."""
+        return int(self._evidence.worse(allowance, hasty=True).sum()) == self._problem.size - 1
+
+    def _tolerance(self, named: bool) -> float | None:
+        """Return the largest epsilon of a grid at which the leader is singled out; the evidence falls with epsilon."""
+        most = _largest(_STEPS // 2 - 1, lambda step: self._singles_out(self._evidence.at_epsilon(step / _STEPS)))
+        if most is None:
+            return self._problem.epsilon if named else None
+        return max(most / _STEPS, self._problem.epsilon) if named else most / _STEPS
+
+    def _overturn(self) -> int | None:
+        """Return the largest number of replaced rewards (dishonest sources) with which the leader is singled out."""
+        most = self._evidence.total if self._kind != "sources" else int(self._evidence.allowed(1.0))
+        return _largest(most, lambda count: self._singles_out(self._evidence.at_count(count)))
+
+    def _sensitivity(self) -> tuple[Sensitivity, ...]:
+        rows = []
+        labels = self._problem.labels
+        for epsilon in sorted({*GRID, self._problem.epsilon}):
+            allowance = self._evidence.at_epsilon(epsilon)
+            status, best, left, limit = self._decide(allowance)
+            named = tuple(labels[index] for index in left)
+            alarms = self._alarms(allowance, epsilon)
+            rows.append(Sensitivity(epsilon, status, None if best is None else labels[best], named, limit, alarms))
+        return tuple(rows)
+
+    # --------------------------------------------------------------------------------------------------- what it says
+
+    def _standing(self, worse: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[dict[Label, float], float]:
+        """Return the leads of the leader, and the p-value of its being the best (section 9)."""
+        leads: dict[Label, float] = {}
+        weakest = math.inf
+        for other, label in enumerate(self._problem.labels):
+            if other != self._leader:
+                found, leads[label] = self._evidence.judge(self._leader, other, self._own)
+                weakest = min(weakest, max(found, self._evidence.enough) if worse[other] else found)
+        return leads, min(1.0, (self._problem.size - 1) * math.exp(-min(weakest, 700.0)))
+
+    def _row(self, index: int, active: bool) -> ArmRow:
+        pile = self._evidence.piles[index]
+        estimate, lower, upper = self._evidence.ends(index, self._own)
+        return ArmRow(self._problem.labels[index], pile.number - pile.missing, estimate, lower, upper, active)
+
+    def _replaced(self) -> int | None:
+        if self._kind not in COUNTED:
+            return None
+        if self._kind == "share-of-arm":
+            return max(whole_share(self._problem.epsilon, pile.number + pile.aside) for pile in self._evidence.piles)
+        return int(self._evidence.allowed(self._problem.epsilon))
+
+    def _alarms(self, allowance: Allowance, epsilon: float) -> tuple[str, ...]:
+        """Say which arms' rewards contradict epsilon or sigma (section 8), and what is missing beyond epsilon."""
+        problem, piles = self._problem, self._evidence.piles
+        said = [
+            f"no mean fits the {piles[index].number:,} rewards of {problem.labels[index]!r} with "
+            f"sigma = {problem.sigma:g} and epsilon = {epsilon:g}; one of the two is too small"
+            for index in self._evidence.ringing(allowance)
+        ]
+        said += [
+            f"of {problem.labels[index]!r} {int(lost):,} rewards are missing, more than epsilon = {epsilon:g} allows"
+            for index, lost in lost_beyond(self._rewards, self._kind, epsilon, problem.delta)
+        ]
+        return tuple(said)
+
+    def _hint(self, left: list[int]) -> str:
+        """Say if sources can hardly be compared, as all of them spoke of the same arm first."""
+        if not isinstance(self._evidence, SourceEvidence):
+            return ""
+        those = set(left)
+        ranked = [int(index) for index in self._evidence.order if int(index) in those]
+        if not self._evidence.is_one_sided(*ranked[:2]):
+            return ""
+        one, two = (self._problem.labels[index] for index in ranked[:2])
+        return (
+            f"hardly any source rewarded one of {one!r} and {two!r} before the other, so that little can be told: if "
+            "the log is sorted by arm, say which column is the time, or paired=True if all were asked about both"
+        )
+
+    def _more(self, left: list[int]) -> dict[Label, int]:
+        """Return about how many more rewards of the arms in question would decide it: all numbers scaled up alike."""
+        numbers = {index: self._evidence.piles[index].number for index in left}
+        times = {}
+        for a in left:
+            if a != self._leader:
+                times[a] = self._times(a)
+        if not times or any(math.isinf(value) for value in times.values()):
+            return {}
+        times[self._leader] = max(times.values())
+        return {
+            self._problem.labels[index]: _two_digits((times[index] - 1.0) * numbers[index])
+            for index in left
+            if numbers[index] > 0
+        }
+
+    def _times(self, a: int) -> float:
+        """Return how many times the rewards there are would prove an arm worse than the leader."""
+
+        def is_enough(times: float) -> bool:
+            return self._evidence.is_proved(self._leader, a, self._own, times=times)
+
+        if not is_enough(_MOST_TIMES):
+            return math.inf
+        low, high = 1.0, _MOST_TIMES
+        while high / low > 1.02:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if is_enough(middle) else (middle, high)
+        return high
+
+
+def _largest(most: int, holds: Any) -> int | None:
+    """Return the largest whole number up to `most` for which something holds that holds for all smaller ones too."""
+    if not holds(0):
+        return None
+    low, high = 0, 1
+    while high <= most and holds(high):
+        low, high = high, 2 * high
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def _two_digits(number: float) -> int:
+    """Return a number rounded up to two digits: a forecast has no more."""
+    if number <= 0.0:
+        return 0
+    unit = int(10 ** max(math.floor(math.log10(number)) - 1, 0))
+    return math.ceil(number / unit) * unit
+
+
+def _rewards(data: Any, columns: dict[str, Any]) -> Rewards:
+    if isinstance(data, Rewards):
+        given = [name for name, value in columns.items() if value is not None and name != "bounds"]
+        if given:
+            raise InputError(
+                given[0], "be left out for rewards that were read", columns[given[0]], "give the log itself"
+            )
+        return data
+    from bestarm.log.reading import read_log
+
+    return read_log(data, **columns)

@@ -1,0 +1,236 @@
+"""Inspecting logs: what is wrong is pointed at, what is right is not, at the stated rate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from bestarm.log.inspect import inspect_log
+from bestarm.log.rewards import Rewards
+from bestarm.log.shapes import RATE, shapes
+
+SHARED = Path(__file__).parent.parent / ".." / "shared" / "data"
+needs_files = pytest.mark.skipif(not SHARED.is_dir(), reason="the data files are not at ../shared/data")
+
+
+def kinds(frame: pd.DataFrame, **options: object) -> list[str]:
+    return [suspicion.kind for suspicion in inspect_log(frame, **options).suspicions]  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------------------------------------------- histograms
+
+
+@needs_files
+@pytest.mark.parametrize(
+    ("contest", "winner"), [(536, "Sometimes a dipstick is just a dipstick."), (555, "I'll never let go."), (651, None)]
+)
+def test_the_winners_of_two_contests_are_pointed_at_and_nothing_in_the_third(contest: int, winner: str | None) -> None:
+    found = inspect_log(next((SHARED / "nycc").glob(f"{contest}_*.csv")))
+    assert [suspicion.what[0] for suspicion in found.suspicions][:1] == ([winner] if winner else [])
+    assert len(found.suspicions) <= 2  # the second of 536 has 7 % "somewhat funny", where its like have 27 %
+    assert all(suspicion.kind == "histogram" for suspicion in found.suspicions)
+
+
+def contest(
+    generator: np.random.Generator,
+    arms: int,
+    rewards: float,
+    scatter: float,
+    base: tuple[float, ...],
+    spread: float = 0.6,
+) -> NDArray[np.float64]:
+    """Return counts of a contest whose arms scatter around a tilted family."""
+    values = np.arange(1.0, len(base) + 1.0)
+    weight = np.array(base) * np.exp(spread * generator.normal(size=(arms, 1)) * (values - values.mean()))
+    shares = weight / weight.sum(axis=1, keepdims=True)
+    if scatter:
+        shares = np.array([generator.dirichlet(row * (1.0 / scatter - 1.0)) for row in shares])
+    numbers = np.maximum(generator.lognormal(np.log(rewards), 0.4, arms), 5.0).astype(int)
+    return np.array([generator.multinomial(n, row) for n, row in zip(numbers, shares, strict=True)], np.float64)
+
+
+def as_rewards(table: NDArray[np.float64]) -> Rewards:
+    values = np.arange(1.0, table.shape[1] + 1.0)
+    seen = [row > 0 for row in table]
+    return Rewards(
+        tuple(str(arm) for arm in range(len(table))),
+        tuple(values[where] for where in seen),
+        tuple(row[where].astype(np.int64) for row, where in zip(table, seen, strict=True)),
+    )
+
+
+CLEAN = [
+    (6, 300.0, 0.0, (0.3, 0.3, 0.2, 0.1, 0.1)),
+    (20, 1000.0, 0.0, (0.1, 0.1, 0.2, 0.3, 0.3)),
+    (20, 1000.0, 0.01, (0.1, 0.1, 0.2, 0.3, 0.3)),
+    (300, 40.0, 0.0, (0.6, 0.3, 0.1)),
+    (300, 200.0, 0.004, (0.6, 0.3, 0.1)),
+]
+
+
+@pytest.mark.parametrize(("arms", "rewards", "scatter", "base"), CLEAN)
+def test_clean_contests_raise_nothing_at_the_stated_rate(
+    arms: int, rewards: float, scatter: float, base: tuple[float, ...]
+) -> None:
+    generator = np.random.default_rng(arms)
+    smallest = []
+    for _ in range(150):
+        found = shapes(as_rewards(contest(generator, arms, rewards, scatter, base)))
+        if found is not None:  # of six arms, two may be too near the end of the scale to be judged
+            smallest.append(found.p_values.min() * found.judged.sum())
+    assert len(smallest) > 130
+    # RATE = 0.001 can't be seen in 150 contests; so also at fifty times the rate, where 7.5 are due at most.
+    assert np.count_nonzero(np.array(smallest) <= RATE) <= 2
+    due = int(stats.binom.isf(1e-4, 150, 50.0 * RATE))
+    assert np.count_nonzero(np.array(smallest) <= 50.0 * RATE) <= due
+
+
+@pytest.mark.parametrize(
+    ("arms", "rewards", "scatter", "base", "fake"),
+    [
+        (20, 1000.0, 0.0, (0.1, 0.1, 0.2, 0.3, 0.3), 1500),
+        (300, 200.0, 0.004, (0.6, 0.3, 0.1), 400),
+        (1000, 300.0, 0.004, (0.7, 0.2, 0.1), 1000),
+    ],
+)
+def test_a_stuffed_arm_is_found_and_no_other(
+    arms: int, rewards: float, scatter: float, base: tuple[float, ...], fake: int
+) -> None:
+    generator = np.random.default_rng(arms)
+    hits = others = 0
+    told = []
+    for _ in range(20):
+        table = contest(generator, arms, rewards, scatter, base)
+        means = table @ np.arange(1.0, len(base) + 1.0) / table.sum(axis=1)
+        arm = int(np.argsort(means)[arms // 2])
+        table[arm, -1] += fake
+        found = shapes(as_rewards(table))
+        assert found is not None
+        hits += arm in found.strange.tolist()
+        others += int(np.count_nonzero(found.strange != arm))
+        told.append(found.stuffed(arm, len(base) - 1))
+        assert found.misfits(arm) <= 1.1 * fake  # the least number that explains it
+    assert hits >= 18
+    assert others <= 1
+    assert np.median(told) == pytest.approx(fake, rel=0.15)
+
+
+def test_continuous_rewards() -> None:
+    generator = np.random.default_rng(4)
+    rows = [generator.normal(arm / 5.0, 1.0, 800) for arm in range(10)]
+    labels = tuple("abcdefghij")
+    clean = shapes(Rewards(labels, tuple(np.sort(row) for row in rows), None))
+    assert clean is not None
+    assert clean.strange.size == 0
+    rows[3] = np.concatenate([rows[3], np.full(300, 5.0)])
+    planted = shapes(Rewards(labels, tuple(np.sort(row) for row in rows), None))
+    assert planted is not None
+    assert planted.strange.tolist() == [3]
+
+
+# --------------------------------------------------------------------------------------------------- sources and bursts
+
+
+def votes(seed: int, voters: int = 1500) -> pd.DataFrame:
+    """Return an honest log: each voter rates some of 20 captions, busy ones more, at some time of three days."""
+    generator = np.random.default_rng(seed)
+    many = np.minimum(generator.lognormal(2.6, 0.6, voters).astype(int) + 1, 200)
+    voter = np.repeat(np.arange(voters), many)
+    caption = generator.choice(20, voter.size, p=generator.dirichlet(np.full(20, 8.0)))
+    hour = generator.beta(2.0, 3.0, voter.size) * 24.0 + 24.0 * generator.integers(0, 3, voter.size)
+    stars = 1 + generator.binomial(4, 0.3 + 0.015 * caption)
+    when = pd.Timestamp("2024-05-01") + pd.to_timedelta(hour, unit="h")
+    return pd.DataFrame({"timestamp": when, "voter_id": voter, "caption": caption, "stars": stars})
+
+
+def bots(seed: int, number: int = 40, each: int = 60, hours: float = 72.0) -> pd.DataFrame:
+    generator = np.random.default_rng(seed)
+    when = pd.Timestamp("2024-05-01") + pd.to_timedelta(generator.uniform(24.0, 24.0 + hours, number * each), unit="h")
+    voter = np.repeat([f"bot{place}" for place in range(number)], each)
+    return pd.DataFrame({"timestamp": when, "voter_id": voter, "caption": 3, "stars": 5})
+
+
+def test_an_honest_log_raises_nothing() -> None:
+    assert [kinds(votes(seed)) for seed in range(6)] == [[]] * 6
+
+
+def test_bots_are_found_by_their_source_and_told_as_an_epsilon() -> None:
+    log = pd.concat([votes(1), bots(1)]).sample(frac=1.0, random_state=1)
+    found = inspect_log(log)
+    devoted = next(each for each in found.suspicions if each.kind == "devoted sources")
+    assert set(devoted.what) == {f"bot{place}" for place in range(40)}
+    assert devoted.rewards == 2400
+    assert devoted.share == pytest.approx(2400 / len(log))
+    assert "'3'" in devoted.sentence
+    assert f"epsilon = {40 / 1540:.2g} of the sources" in devoted.sentence
+    assert [each.what for each in found.suspicions if each.kind == "histogram"] == [("3",)]
+
+
+def test_busy_sources_are_found() -> None:
+    busy = votes(2).assign(voter_id="x", stars=3).head(900)
+    found = inspect_log(pd.concat([votes(1), busy]), time=False)
+    assert [(each.kind, each.what, each.rewards) for each in found.suspicions] == [("busy sources", ("x",), 900)]
+
+
+def test_sources_that_all_keep_to_one_arm_are_how_the_arms_were_given() -> None:
+    generator = np.random.default_rng(3)
+    user = np.repeat(np.arange(500), 20)
+    frame = pd.DataFrame({"user": user, "variant": user % 4, "clicked": generator.integers(0, 2, user.size)})
+    found = inspect_log(frame)
+    assert found.suspicions == ()
+    assert found.notes == ("Most sources keep to one arm, so that seems to be how arms were given to them.",)
+
+
+def test_a_burst_is_found_without_sources() -> None:
+    log = pd.concat([votes(1), bots(1, number=10, hours=1.0).assign(stars=3)]).drop(columns="voter_id")
+    found = [each for each in inspect_log(log).suspicions if each.kind == "burst"]
+    assert [each.what for each in found] == [("3",)]
+    assert found[0].rewards == pytest.approx(600, rel=0.25)
+    assert kinds(log, time=False) in ([], ["histogram"])
+
+
+def test_rows_written_twice_are_counted() -> None:
+    log = votes(1)
+    found = inspect_log(pd.concat([log, log.head(500)]))
+    assert [(each.kind, each.rewards) for each in found.suspicions] == [("duplicates", 500)]
+
+
+# ------------------------------------------------------------------------------------------------------------- the page
+
+
+def test_spread_and_what_it_supports() -> None:
+    generator = np.random.default_rng(6)
+    frame = pd.DataFrame({"arm": np.repeat(["a", "b"], 5000), "reward": generator.normal(size=10_000)})
+    frame.loc[frame.arm == "b", "reward"] *= 2.0
+    found = inspect_log(frame)
+    assert [arm.sigma for arm in found.arms] == pytest.approx([1.0, 2.0], rel=0.06)
+    assert found.supports[0].startswith("sigma = 2")
+    assert len(found.supports) == 2
+    frame.loc[:99, "reward"] = 1000.0  # the quartiles do not mind, and the tail is said
+    assert [arm.sigma for arm in inspect_log(frame).arms] == pytest.approx([1.0, 2.0], rel=0.06)
+    assert inspect_log(frame).supports[1].startswith("But 101 of 10,000 rewards (1 %)")
+    stars = inspect_log(votes(1))
+    assert stars.supports[0].startswith("bounds = (1, 5)")
+    assert stars.supports[1] == "sigma = 2 is what these bounds imply, whatever the shape."
+
+
+def test_the_page_and_the_dictionary_have_all_of_it() -> None:
+    found = inspect_log(pd.concat([votes(1), bots(1)]))
+    page = str(found)
+    for sentence in (*found.supports, *found.health.sentences(), *(each.sentence for each in found.suspicions)):
+        assert f"- {sentence}" in page
+    plain = json.loads(json.dumps(found.to_dict()))
+    assert plain["total"] == found.total
+    assert [each["kind"] for each in plain["suspicions"]] == [each.kind for each in found.suspicions]
+
+
+def test_what_is_bad_is_counted_not_refused(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("arm,reward\nA,1\nB,2\nB,\n,3\nA,x\nA,2\n")
+    found = inspect_log(tmp_path / "log.csv")
+    assert (found.total, found.health.missing, found.health.bad_rows) == (3, 1, 2)
