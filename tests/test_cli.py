@@ -49,17 +49,23 @@ def test_simulate_writes_csv_and_a_parquet_file(tmp_path: Path) -> None:
 def test_identify_names_the_winner_of_recorded_rewards(tmp_path: Path) -> None:
     path = tmp_path / "rewards.csv"
     path.write_text("arm,reward\n" + "A,0.1\nB,0.9\n" * 40)
-    done = bestarm("identify", str(path), "--epsilon", "0", "--sigma", "0.2", "--method", "mean-se", "--format", "json")
+    question = ("identify", str(path), "--epsilon", "0", "--sigma", "0.2", "--format", "json")
+    done = bestarm(*question)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["best"] == "B"
+    replay = bestarm(*question, "--sequential", "--method", "mean-se")
+    found = json.loads(replay.stdout)
+    assert (found["best"], found["method"], found["proved"]) == ("B", "mean-se", False)
+    assert found["pulls"] + found["ignored"] == found["rows"] == 80
+    assert "by a replay in order through mean-se that used" in found["verdict"]
 
 
 def test_identify_says_so_with_exit_code_3_when_undecided() -> None:
     done = bestarm("identify", "-", "--epsilon", "0.1", "--bounds", "0,1", stdin="arm,reward\nA,0.1\nB,0.9\n")
     assert done.returncode == 3
-    assert done.stdout.startswith("undecided among 'A', 'B' so far")
-    assert "certified was stopped from outside after 2 rewards; more may decide it" in done.stdout
+    assert done.stdout.startswith("no winner is named among 'A', 'B', in 2 rewards: more rewards may decide it")
     assert "\nlimit      budget\n" in done.stdout
+    assert "\ncandidates A, B\n" in done.stdout
 
 
 def rewards_of(means: dict[str, float], rounds: int, seed: int = 1) -> str:
@@ -71,35 +77,34 @@ def rewards_of(means: dict[str, float], rounds: int, seed: int = 1) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_identify_prints_all_that_the_rewards_prove() -> None:
-    from bestarm import Identifier
+def test_identify_prints_all_that_the_rewards_prove(tmp_path: Path) -> None:
+    import bestarm as ba
 
-    text = rewards_of({"A": 1.2, "B": 0.0, "C": 0.3}, 300)
-    question = ("identify", "-", "--epsilon", "0.05", "--sigma", "1", "--contamination", "share-of-all")
-    done = bestarm(*question, stdin=text)
+    path = tmp_path / "log.csv"
+    path.write_text(rewards_of({"A": 1.2, "B": 0.0, "C": 0.3}, 300))
+    question = ("identify", str(path), "--epsilon", "0.05", "--sigma", "1")
+    done = bestarm(*question)
     assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader(io.StringIO(text)))
-    finder = Identifier(["A", "B", "C"], delta=0.05, epsilon=0.05, sigma=1.0, contamination="share-of-all")
-    finder.tell_many([row["arm"] for row in rows], [float(row["reward"]) for row in rows])
-    result = finder.result
-    lines = done.stdout.splitlines()
-    assert lines[0] == str(result)
-    assert lines[2].split() == ["label", "pulls", "estimate", "lower", "upper", "active", "lead"]
-    assert [line.split()[-1] for line in lines[4:7]] == ["-", *(f"{result.leads[arm]:.4g}" for arm in ("B", "C"))]
-    facts = {line.split()[0]: line for line in lines[8:12]}
-    assert list(facts) == ["p-value", "lead", "tolerance", "overturn"]
-    assert facts["p-value"].startswith(f"p-value    {result.evidence:.3g}, valid at any time")
-    assert facts["tolerance"].endswith(f"at each epsilon of a grid up to {result.tolerance:.3g}")
-    assert facts["overturn"].startswith(f"overturn   and if up to {result.overturn} of them in all")
-    assert lines[13] == "All 900 rewards at other epsilons:"
-    assert lines[14].split() == ["epsilon", "status", "left", "limit", "alarms"]
-    weighed = finder.sensitivity()
-    assert [line.split()[:2] for line in lines[16:]] == [[f"{row.epsilon:g}", row.status] for row in weighed]
+    result = ba.identify_log(path, epsilon=0.05, sigma=1.0)
+    sentence, arms, facts, weighed, file = done.stdout.split("\n\n")
+    assert " ".join(sentence.split()) == str(result)
+    lines = arms.splitlines()
+    assert lines[0].split()[:7] == ["arm", "rewards", "estimate", "lower", "upper", "lead", "left"]
+    assert [line.split()[0] for line in lines[2:]] == ["A", "C", "B"]  # the best first
+    assert [line.split()[5] for line in lines[2:]] == ["-", *(f"{result.leads[arm]:.4g}" for arm in ("C", "B"))]
+    told = " ".join(facts.split())
+    assert told.startswith(f"p-value {result.evidence:.3g}, against: another arm is at least as good as 'A'")
+    assert f"with any epsilon up to {result.tolerance:.3g} overturn it would take more than {result.overturn}" in told
+    assert weighed.splitlines()[1].split() == ["epsilon", "status", "left", "limit"]
+    assert weighed.splitlines()[3].split() == ["0", "to", "0.05", "identified", "A", "-"]
+    assert f"The answer stands up to epsilon = {result.tolerance:.3g}: are more" in " ".join(weighed.split())
+    assert "- The column 'arm' was taken for the arm, by its name." in file
+    assert "with --source source, epsilon is a share of the sources" in " ".join(file.split())
 
-    found = json.loads(bestarm(*question, "--format", "json", stdin=text).stdout)
-    assert found == json.loads(result.to_json()) | {
-        "sensitivity": [{**vars(row), "candidates": list(row.candidates), "alarms": []} for row in weighed]
-    }
+    found = json.loads(bestarm(*question, "--format", "json").stdout)
+    assert found.pop("verdict") == str(result)
+    assert found.pop("about_the_file") == list(result.health.sentences())
+    assert found == json.loads(result.to_json())
 
 
 def test_identify_counts_a_source_once_however_often_it_speaks() -> None:
@@ -111,8 +116,8 @@ def test_identify_counts_a_source_once_however_often_it_speaks() -> None:
     assert (by_share.returncode, json.loads(by_share.stdout)["best"]) == (0, "A")
     assert by_source.returncode == 3
     found = json.loads(by_source.stdout)
-    assert (found["status"], found["pulls"], found["sensitivity"]) == ("undecided", 10, [])  # of 400 told
-    assert found["promise"].startswith("of the sources (raters, devices, ...) so far at most a share epsilon is")
+    assert (found["status"], found["pulls"], found["rows"], found["sources"]) == ("undecided", 10, 400, 10)
+    assert found["promise"].startswith("of the sources in the log at most a share epsilon is dishonest")
 
 
 def test_identify_compares_the_items_of_a_test_set_pair_by_pair() -> None:
@@ -127,7 +132,7 @@ def test_identify_compares_the_items_of_a_test_set_pair_by_pair() -> None:
 
 
 def test_identify_claims_nothing_if_later_rewards_contradict_sigma() -> None:
-    """1 to 5 stars told a sigma of 0.3: the decision is made before there are enough of them to see it."""
+    """1 to 5 stars told a sigma of 0.3: a replay decides before there are enough of them to see it."""
     rng = np.random.default_rng(1)
     stars = [
         (arm, np.clip(np.round(mean + 1.3 * rng.normal()), 1, 5))
@@ -135,20 +140,24 @@ def test_identify_claims_nothing_if_later_rewards_contradict_sigma() -> None:
         for arm, mean in (("A", 4), ("B", 3))
     ]
     text = "arm,reward\n" + "".join(f"{arm},{value}\n" for arm, value in stars)
-    done = bestarm("identify", "-", "--epsilon", "0.02", "--sigma", "0.3", stdin=text)
-    assert done.stdout.count("Alarm: no mean fits the 300 rewards of") == 2
-    assert "wrong with probability" not in done.stdout
-    assert "p-value" not in done.stdout
-    assert "no mean fits 2 of the arms" in done.stdout
+    for more in ((), ("--sequential",)):
+        done = bestarm("identify", "-", "--epsilon", "0.02", "--sigma", "0.3", *more, stdin=text)
+        shown = " ".join(done.stdout.split())
+        assert shown.count("Alarm: no mean fits the 300 rewards of") == 2
+        assert "wrong with probability" not in shown
+        assert "p-value" not in shown
+        assert "no mean fits 2 of the arms" in shown
 
 
 def test_identify_takes_a_resolution_and_what_is_good_enough() -> None:
     text = rewards_of({"A": 0.02, "B": 0.0}, 2000)
     question = ("identify", "-", "--epsilon", "0.01", "--sigma", "1")
-    coarse = bestarm(*question, "--resolution", "0.5", stdin=text)
+    replay = ("--sequential", "--contamination", "prescient")
+    coarse = bestarm(*question, *replay, "--resolution", "0.5", stdin=text)
     assert coarse.returncode == 3
     assert coarse.stdout.startswith("no winner is named among 'A', 'B': certified stopped after ")
-    assert "at its resolution of 0.5" in coarse.stdout
+    assert "at its resolution of 0.5" in " ".join(coarse.stdout.split())
+    assert "(a replay that ignored " in " ".join(coarse.stdout.split())
     assert "\nlimit      resolution\n" in coarse.stdout
     fine = bestarm(*question, "--good-enough", "0.9", stdin=text)
     assert fine.returncode == 0
@@ -156,13 +165,15 @@ def test_identify_takes_a_resolution_and_what_is_good_enough() -> None:
 
 
 def test_help_says_what_epsilon_means_in_the_words_of_the_verdict() -> None:
-    from bestarm.cli.options import explained
+    from bestarm.cli.options import explained, explained_of_logs
     from bestarm.contaminations import CONTAMINATIONS
 
     for command in ("identify", "simulate", "plan", "attack"):
         shown = " ".join(bestarm(command, "--help").stdout.split())
-        kinds = [kind for kind in CONTAMINATIONS if command == "identify" or kind != "sources"]
-        assert " ".join(explained(*kinds).split()) in shown
+        kinds = [kind for kind in CONTAMINATIONS if kind != "sources"]
+        text = explained_of_logs() if command == "identify" else explained(*kinds)
+        assert " ".join(text.split()) in shown
+        assert "share_from" not in shown or command != "identify"
         assert "sources:" not in shown or command == "identify"
 
 
@@ -182,12 +193,9 @@ def test_simulate_keeps_to_the_share_that_the_method_is_told() -> None:
         (("simulate", "--means", "1,0", "--epsilon", "0.6"), "epsilon must be in [0, 0.5), got 0.6"),
         (("simulate", "--means", "1,0", "--method", "magic"), "method must be one of certified, g-cbai"),
         (("plan", "--means", "1,0", "--epsilon", "0.1"), "sigma must be given, or bounds"),
-        (("identify", "nowhere.csv", "--epsilon", "0.1"), "rewards must be a file that can be read"),
-        (("identify", "-", "--epsilon", "0.1", "--sigma", "1"), "rewards must have columns arm and reward"),
-        (
-            ("identify", "-", "--epsilon", "0.1", "--sigma", "1", "--contamination", "sources"),
-            "rewards must have columns arm, reward and source",
-        ),
+        (("identify", "nowhere.csv", "--epsilon", "0.1", "--sigma", "1"), "nowhere.csv must be a file that is there"),
+        (("identify", "-", "--epsilon", "0.1", "--sigma", "1"), "standard input must have rows"),
+        (("inspect", "nowhere.csv"), "nowhere.csv must be a file that is there"),
         (("simulate", "--means", "1,0", "--contamination", "sources"), "contamination must not be sources"),
         (
             ("simulate", "--means", "1,0", "--contamination", "magic"),

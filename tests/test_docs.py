@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +97,25 @@ def test_the_examples_of_a_guide_print_what_it_says(name: str, tmp_path: Path, m
         with contextlib.redirect_stdout(out):
             exec(compile(example, f"{name}.md", "exec"), names)
         assert out.getvalue() == printed
+
+
+@pytest.mark.parametrize("name", ["guide/rigged-contest", "guide/unknown-sigma-epsilon"])
+def test_the_commands_of_a_guide_print_what_it_says(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python and shell in turns, in one folder; each block with its output below it."""
+    command = tmp_path / "bin" / "bestarm"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m bestarm "$@"\n')
+    command.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}", "PYTHONIOENCODING": "utf-8"}
+    environment.pop("COLUMNS", None)
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(python|sh)\n(.*?)```\n\n```text\n(.*?)```", page, re.S)
+    assert len(blocks) == page.count("```python") + page.count("```sh")
+    for language, code, printed in blocks:
+        words = [sys.executable, "-c", code] if language == "python" else ["sh", "-c", code]
+        done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", env=environment, check=False)
+        assert done.stdout == printed, done.stderr
 
 
 def test_the_readme_names_the_two_commands_and_shows_a_picture() -> None:

@@ -167,8 +167,9 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_wide(tmp_path: Path) -> None:
     path = written(tmp_path, "voter,A,B\nx,1,2\ny,3,4\n")
-    rewards = read_log(path, wide=True)
+    rewards = read_log(path, wide=True, source=True)
     assert content(rewards) == {"A": [1.0, 3.0], "B": [2.0, 4.0]}
+    assert content(read_log(path, wide=True)) == content(rewards)  # who is no arm, though nobody asked for it
     assert rewards.health.rows == 2
     assert rewards.sources is not None
     assert rewards.sources.number == 2
@@ -273,7 +274,7 @@ def test_the_first_reward_of_a_source_counts_in_the_order_of_time_or_else_of_the
     rows = ("2024-05-02 10:00,x,A,1", "2024-05-01,x,A,5", "2024-05-03T00:00:00Z,y,B,2", "2024-05-02,x,B,4")
     text = "\n".join(("time,voter,caption,stars", *rows)) + "\n"
     path = written(tmp_path, text)
-    timed, untimed = read_log(path), read_log(path, time=False)
+    timed, untimed = read_log(path, source=True), read_log(path, source=True, time=False)
     assert timed.sources is not None
     assert untimed.sources is not None
     assert timed.sources.value.tolist() == [5.0, 4.0, 2.0]
@@ -284,7 +285,27 @@ def test_the_first_reward_of_a_source_counts_in_the_order_of_time_or_else_of_the
     assert timed.health.repeated == untimed.health.repeated == 1
     assert timed.total == 4
     assert read_log(path, source=False).sources is None
+    unasked = read_log(path)
+    assert unasked.sources is None
+    assert (
+        "The column 'voter' may say who gave a reward; it was not used: with source='voter', epsilon is a share of the "
+        "sources."
+    ) in unasked.health.guesses
     assert "The column 'voter' was taken for the source, by its name." in timed.health.guesses
+
+
+@pytest.mark.parametrize("many", [False, True])  # many different rewards are understood row by row
+def test_sources_with_spaces_and_rows_without_a_source_or_a_time(tmp_path: Path, many: bool) -> None:
+    rows = ["2024-05-02 10:00:00, x ,A,1", "2024-05-01T10:00:00,x,A ,5", "2024-05-01 12:00:00+02:00,y,B,2"]
+    rows += ["2024-05-01 10:00:01,y,A,\t4", "1714557600.5,y,B,1", "2024-05-01 10:00:00,,B,3", "never,z,B,3"]
+    rows += [f"2024-06-01 10:00:00,late{place},B,{place / 4096}" for place in range(2000 if many else 0)]
+    path = written(tmp_path, "\n".join(("time,voter,caption,stars", *rows)) + "\n")
+    found = read_log(path, source="voter", time="time", on_bad_row="skip")
+    assert found.health.bad_rows == 2
+    table = found.sources
+    assert table is not None
+    first = list(zip(table.arm.tolist(), table.source.tolist(), table.value.tolist(), strict=True))
+    assert first[:3] == [(0, 0, 5.0), (1, 1, 2.0), (0, 1, 4.0)]
 
 
 def test_the_order_of_a_long_file_is_kept(tmp_path: Path) -> None:
@@ -298,7 +319,7 @@ def test_the_order_of_a_long_file_is_kept(tmp_path: Path) -> None:
         }
     )
     frame.to_csv(tmp_path / "log.csv", index=False)
-    found = read_log(tmp_path / "log.csv").sources
+    found = read_log(tmp_path / "log.csv", source=True).sources
     first = frame.drop_duplicates(["user", "arm"])
     assert found is not None
     assert found.arm.tolist() == first.arm.tolist()

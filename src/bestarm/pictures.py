@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40
 WINNER, CANDIDATE, OUT = "#1b7837", "#2166ac", "#999999"
+MOST_LETTERS = 28  # of a label
 LEAST_SHOWN = 1e-12  # of p-values
 FADED = 0.45  # of an arm that is ruled out
 # What trials came to: colour and hatch in every picture (light, dark, striped and dotted, also in grey).
@@ -21,6 +22,17 @@ LOOKS = {
     "no winner": ("white", "----"),
     "at the cap": ("white", "...."),
 }
+
+
+def plain(label: Any, most: int = MOST_LETTERS) -> str:
+    r"""Return a label as a picture can show it: on one line, not too long, its dollar signs no mathematics.
+
+    >>> plain("US$ or C$"), plain("line\nbreak"), plain("a very long label", 8)
+    ('US\\$ or C\\$', 'line\\nbreak', 'a very …')
+    """
+    words = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(label))
+    words = words if len(words) <= most else words[: most - 1] + "…"
+    return words.replace("$", r"\$")
 
 
 def draw_result(result: Any, axes: Axes | None = None) -> Figure:
@@ -37,7 +49,7 @@ def draw_progress(result: Any, history: Sequence[tuple[int, float]], axes: Axes 
 
     rows = sorted(result.arms, key=lambda row: math.inf if math.isnan(row.estimate) else -row.estimate)[:MOST_ROWS]
     if axes is not None:
-        _draw_intervals(result, rows, axes)
+        draw_intervals(result, rows, axes)
         found = axes.get_figure(root=True)
         assert found is not None
         return found
@@ -46,9 +58,9 @@ def draw_progress(result: Any, history: Sequence[tuple[int, float]], axes: Axes 
     figure = Figure(figsize=(11.0 if leads else 7.0, sum(heights)), layout="constrained")
     grid = figure.add_gridspec(len(heights), 2 if leads else 1, height_ratios=heights)
     panel = figure.add_subplot(grid[0, 0])
-    _draw_intervals(result, rows, panel)
+    draw_intervals(result, rows, panel)
     if leads:
-        _draw_leads(result, rows, figure.add_subplot(grid[0, 1], sharey=panel))
+        draw_leads(result, rows, figure.add_subplot(grid[0, 1], sharey=panel))
         figure.axes[1].tick_params(labelleft=False)
     if len(history) > 1:
         _draw_history(result, history, figure.add_subplot(grid[1, :]))
@@ -61,7 +73,8 @@ def _colour(result: Any, label: Any) -> str:
     return CANDIDATE if label in result.candidates else OUT
 
 
-def _draw_intervals(result: Any, rows: list[Any], axes: Axes) -> None:
+def draw_intervals(result: Any, rows: Sequence[Any], axes: Axes, most: int = MOST_LETTERS) -> None:
+    """Draw estimates and intervals of some arms, from the top down; their labels have at most so many letters."""
     finite = [end for row in rows for end in (row.lower, row.upper, row.estimate) if math.isfinite(end)] or [0.0, 1.0]
     low, high = min(finite), max(finite)
     margin = 0.05 * (high - low) or 1.0
@@ -69,18 +82,19 @@ def _draw_intervals(result: Any, rows: list[Any], axes: Axes) -> None:
         colour = _colour(result, row.label)
         faded = FADED if colour == OUT else 1.0
         ends = max(row.lower, low - margin), min(row.upper, high + margin)
-        axes.plot(ends, (place, place), color=colour, linewidth=3.0, solid_capstyle="butt", alpha=faded)
+        if row.lower <= row.upper:  # after an alarm no mean may fit
+            axes.plot(ends, (place, place), color=colour, linewidth=3.0, solid_capstyle="butt", alpha=faded)
         axes.plot(row.estimate, place, "o", color=colour, markersize=6.0, alpha=faded)
-    axes.set_yticks(range(len(rows)), [f"{row.label} ({row.pulls:,})" for row in rows], parse_math=False)
+    axes.set_yticks(range(len(rows)), [f"{plain(row.label, most)} ({row.pulls:,})" for row in rows])
     axes.invert_yaxis()
     axes.set_xlabel("mean reward: interval of each arm, for display (decisions are made pair by pair)", fontsize=8)
-    named = f"{result.best} is named" if result.best is not None else f"no winner is named ({result.status})"
+    named = f"{plain(result.best)} is named" if result.best is not None else f"no winner is named ({result.status})"
     more = f", the {MOST_ROWS} best of {len(result.arms)} arms" if len(result.arms) > MOST_ROWS else ""
-    axes.set_title(f"{named} after {result.pulls:,} rewards{more}", fontsize=10, loc="left", parse_math=False)
+    axes.set_title(f"{named} after {result.pulls:,} rewards{more}", fontsize=10, loc="left")
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_leads(result: Any, rows: list[Any], axes: Axes) -> None:
+def draw_leads(result: Any, rows: Sequence[Any], axes: Axes) -> None:
     """Draw the lower bound of the lead over each other arm, from there to the right."""
     known = {row.label: result.leads.get(row.label, math.nan) for row in rows}
     ends = [lead for lead in known.values() if math.isfinite(lead)]
@@ -93,17 +107,15 @@ def _draw_leads(result: Any, rows: list[Any], axes: Axes) -> None:
             axes.plot(lead, place, "|", color=colour, markersize=12.0, markeredgewidth=2.0)
     axes.axvline(0.0, color="0.35", linestyle=":", linewidth=1.0)
     axes.set_xlim(None, right)
-    leader = result.best if result.best is not None else result.leader
-    axes.set_xlabel(
-        f"lead of {leader} over the arm, if {leader} is the best: at least, all together", fontsize=8, parse_math=False
-    )
+    leader = plain(result.best if result.best is not None else result.leader)
+    axes.set_xlabel(f"lead of {leader} over the arm, if {leader} is the best: at least, all together", fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes) -> None:
     """Draw p-values over numbers of rewards, and where there is enough evidence against every other arm."""
     numbers, values = [number for number, _ in history], [max(value, LEAST_SHOWN) for _, value in history]
-    leader = result.best if result.best is not None else result.leader
+    leader = plain(result.best if result.best is not None else result.leader)
     colour = WINNER if result.best is not None else CANDIDATE
     axes.plot(numbers, values, "o-", color=colour, markersize=3.0, linewidth=1.5, clip_on=False)
     axes.axhline(result.delta, color="0.35", linestyle=":", linewidth=1.0)
@@ -123,7 +135,6 @@ def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes)
         f"evidence that {leader} is the best, valid at any time: the lower, the stronger",
         fontsize=10,
         loc="left",
-        parse_math=False,
     )
     axes.spines[["top", "right"]].set_visible(False)
 

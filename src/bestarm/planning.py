@@ -28,7 +28,7 @@ from bestarm.errors import InputError
 from bestarm.information_bound import contaminated_bound
 from bestarm.methods import DEFAULT, METHODS, Method, get_method, too_long
 from bestarm.problem import Problem, pose
-from bestarm.result import _strict
+from bestarm.result import as_json
 from bestarm.simulation import Trials, progress_bar, simulate
 
 PILOT = 5  # trials of every forecast, whatever they cost
@@ -130,7 +130,7 @@ class Plan:
 
     def to_json(self) -> str:
         """Return the same as strict JSON; an infinite bound is null."""
-        return json.dumps(_strict(self.to_dict()), indent=1, allow_nan=False)
+        return json.dumps(as_json(self.to_dict()), indent=1, allow_nan=False)
 
 
 def plan(

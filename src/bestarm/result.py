@@ -178,7 +178,7 @@ class Result:
 
     def to_json(self) -> str:
         """Return the same as strict JSON: what is infinite or unknown is null, other labels are strings."""
-        return json.dumps(_strict(self.to_dict()), default=str, allow_nan=False)
+        return json.dumps(as_json(self.to_dict()), default=str, allow_nan=False)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table of the arms: label, pulls, estimate, lower, upper, active, lead of the winner over it."""
@@ -229,11 +229,12 @@ def _list(labels: tuple[Label, ...]) -> str:
     return shown if len(labels) <= _SHOWN else f"{shown} and {len(labels) - _SHOWN} more"
 
 
-def _strict(value: Any) -> Any:
+def as_json(value: Any) -> Any:
+    """Return a value as strict JSON has it: what is infinite or unknown is None, keys are texts."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(key): _strict(item) for key, item in value.items()}
+        return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_strict(item) for item in value]
+        return [as_json(item) for item in value]
     return value

@@ -1,45 +1,64 @@
-"""`bestarm identify`: the verdict on recorded rewards."""
+"""`bestarm identify`: the verdict on a log."""
 
 from __future__ import annotations
 
-import csv
 import json
+import shlex
 import sys
-from collections.abc import Iterator
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bestarm.cli.options import Contamination, GoodEnough, Resolution, given, pair
-from bestarm.cli.output import Format, arm_rows, finite_leads, write_rows
+from bestarm.cli.log_options import (
+    Arm,
+    Bounds,
+    Counted,
+    LogFiles,
+    Reward,
+    Time,
+    Wide,
+    columns,
+    reading_bar,
+    spoken_refusals,
+)
+from bestarm.cli.options import given
+from bestarm.cli.output import Format, arm_rows, write_rows
+from bestarm.contaminations import CONTAMINATIONS
 
 if TYPE_CHECKING:
-    from bestarm.result import Result
-    from bestarm.robustness import Sensitivity
+    from bestarm.log.result import LogResult
 
 NO_WINNER = 3
 
 
 def identify(
-    rewards: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV file with columns arm and reward (and source, for --contamination sources), oldest first; "
-            "- for stdin."
-        ),
-    ],
+    log: LogFiles,
     epsilon: Annotated[float, typer.Option(help="How much was replaced at most, in [0, 0.5); see --contamination.")],
-    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
-    sigma: Annotated[float | None, typer.Option(help="Sub-Gaussian scale of a clean reward.")] = None,
-    bounds: Annotated[
-        str | None, typer.Option(help="Lowest and highest reward, such as 0,1, in place of sigma.")
+    arm: Arm = None,
+    reward: Reward = None,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column of who gave a reward: epsilon is then a share of these."),
     ] = None,
-    method: Annotated[
-        str, typer.Option(help="certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap.")
-    ] = "certified",
-    contamination: Contamination = None,
+    time: Time = None,
+    bounds: Bounds = None,
+    sigma: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S|estimate",
+            help="Sub-Gaussian scale of a clean reward, where there are no bounds; estimate: from a quarter of the "
+            "rewards, if clean ones are of normal shape.",
+        ),
+    ] = None,
+    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
+    contamination: Annotated[
+        str | None,
+        typer.Option(
+            help=f"What epsilon means: {', '.join(CONTAMINATIONS)} (see below).",
+            show_default="share-of-all; sources with --source",
+        ),
+    ] = None,
     paired: Annotated[
         bool,
         typer.Option(
@@ -48,113 +67,122 @@ def identify(
             "rewards must be fixed before its first reward.",
         ),
     ] = False,
-    resolution: Resolution = None,
-    good_enough: GoodEnough = None,
-    exploration: Annotated[str | None, typer.Option(help="hoeffding, chernoff or none (not certified).")] = None,
+    good_enough: Annotated[
+        float | None, typer.Option(help="Name an arm that is proved to be at most this much worse than the best.")
+    ] = None,
+    wide: Wide = False,
+    counted: Counted = None,
+    missing: Annotated[
+        str,
+        typer.Option(help="A missing reward: refuse, drop (it says nothing) or replaced (it was taken away)."),
+    ] = "refuse",
+    on_bad_row: Annotated[str, typer.Option(help="A row that cannot be used: refuse or skip.")] = "refuse",
+    sequential: Annotated[
+        bool,
+        typer.Option("--sequential", help="Replay the rows in order instead, and stop when it is decided."),
+    ] = False,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Replay only: certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap.",
+        ),
+    ] = "certified",
+    resolution: Annotated[
+        float | None,
+        typer.Option(
+            help="Replay only: stop without a winner when a clean lead of this size would have been found.",
+            show_default="0.05 sigma; none if epsilon = 0",
+        ),
+    ] = None,
+    exploration: Annotated[
+        str | None, typer.Option(help="Replay only: hoeffding, chernoff or none (not certified).")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page for others to this file (.html or .md).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw it to this file (.png, .svg or .pdf).")] = None,
     form: Annotated[Format, typer.Option("--format", help="How to write the verdict; csv: the arms.")] = Format.table,
 ) -> None:
-    """Replay recorded rewards and say which arm is best, or why none is named.
+    """Say which arm of a log is best, from all its rows whatever their order, or why none is named.
 
-    Exit code 0 if an arm is named, 3 if none is.
+    Exit code 0 if an arm is named, 3 if none is, 2 for bad input.
     """
-    from bestarm import Identifier
-    from bestarm.cli.compiling import compile_note
+    from bestarm.errors import InputError
 
-    labels, values, sources = _read(rewards, with_sources=contamination == "sources")
-    options: dict[str, Any] = given(
-        exploration=exploration,
-        contamination=contamination,
-        paired=paired,
-        resolution=resolution,
-        good_enough=good_enough,
-    )
-    finder = Identifier(
-        list(dict.fromkeys(labels)),
-        delta=delta,
-        epsilon=epsilon,
-        sigma=sigma,
-        bounds=pair(bounds),
-        method=method,
-        **options,
-    )
-    weighed: tuple[Sensitivity, ...] = ()
-    with compile_note():
-        finder.tell_many(labels, values, sources)
-        result = finder.result if finder.done else replace(finder.result, limit="budget")  # the file is at its end
-        if result.evidence is not None and sources is None:
-            weighed = finder.sensitivity()
-    # rewards after the decision may contradict the assumptions too, and then it claims nothing
-    late = next((row.alarms for row in weighed if row.epsilon == result.epsilon), ())
-    result = replace(result, alarms=result.alarms or late)
+    _check_places(report, plot)
+    read = columns(arm=arm, reward=reward, source=source, time=time, wide=wide, counted=counted, bounds=bounds)
+    read |= {"missing": missing, "on_bad_row": on_bad_row}
+    asked: dict[str, Any] = {
+        "delta": delta,
+        "epsilon": epsilon,
+        "sigma": _sigma(sigma),
+        "contamination": contamination,
+        "good_enough": good_enough,
+        "paired": paired,
+    }
+    replay = given(resolution=resolution, exploration=exploration)
+    if method != "certified":
+        replay["method"] = method
+    for name, value in () if sequential else replay.items():
+        raise InputError(name, "come with --sequential", value, "all rows are weighed at once without it")
+    result = _answer(log, read | asked | {"sequential": sequential, "replay": replay})
+    if report is not None:
+        from bestarm.log.report import write_report
+
+        write_report(result, report, command=shlex.join(["bestarm", *sys.argv[1:]]))
+    if plot is not None:
+        _draw(result, plot)
     if form is Format.json:
-        rows = [asdict(row) for row in weighed]
-        print(json.dumps(json.loads(result.to_json()) | {"sensitivity": rows}, indent=1))
+        more = {"verdict": str(result), "about_the_file": result.health.sentences()}
+        print(json.dumps(more | json.loads(result.to_json()), indent=1))
     elif form is Format.csv:
         write_rows(arm_rows(result), form)
     else:
-        _report(result, weighed, len(labels))
-    raise typer.Exit(0 if result.status == "identified" else NO_WINNER)
+        from bestarm.cli.log_table import print_verdict
+
+        print_verdict(result)
+    raise typer.Exit(0 if result.best is not None else NO_WINNER)
 
 
-def _report(result: Result, weighed: tuple[Sensitivity, ...], told: int) -> None:
-    print(result, end="\n\n")
-    write_rows(arm_rows(result), Format.table)
-    facts = list(_facts(result))
-    if facts:
-        print("", *facts, sep="\n")
-    if weighed:
-        print(f"\nAll {told:,} rewards at other epsilons:")
-        write_rows([_weighed(row) for row in weighed], Format.table)
+def _answer(log: list[str], question: dict[str, Any]) -> LogResult:
+    from bestarm.cli.compiling import compile_note
+    from bestarm.log.verdict import identify_log
+
+    with spoken_refusals(), compile_note(), reading_bar() as bar:
+        return identify_log(log[0] if len(log) == 1 else log, progress=bar, **question)
 
 
-def _facts(result: Result) -> Iterator[str]:
-    """Say what else the rewards prove, of the winner or of the arm that leads."""
-    if result.limit is not None:
-        yield f"limit      {result.limit}"
-    if result.evidence is None or result.alarms:
-        return
-    who = repr(result.leader)
-    yield f"p-value    {result.evidence:.3g}, valid at any time, against: another arm is at least as good as {who}"
-    if finite_leads(result):
-        yield (
-            f"lead       at least what {who} is ahead of each arm (negative: it may be behind), all of them with "
-            f"probability {1.0 - result.delta:g} if it is the best"
-        )
-    if result.tolerance is not None:
-        yield f"tolerance  the same rewards single out {who} at each epsilon of a grid up to {result.tolerance:.3g}"
-    if result.overturn:
-        where = "in all" if result.options["contamination"] == "share-of-all" else "on each arm"
-        yield f"overturn   and if up to {result.overturn:,} of them {where} were replaced, whichever they are"
-
-
-def _weighed(row: Sensitivity) -> dict[str, Any]:
-    """Return what the rewards say at another epsilon in one line."""
-    left = ", ".join(str(label) for label in row.candidates[:5]) + (", ..." if len(row.candidates) > 5 else "")
-    alarms = f"no mean fits {len(row.alarms)} of the arms" if row.alarms else None
-    return {"epsilon": row.epsilon, "status": row.status, "left": left, "limit": row.limit, "alarms": alarms}
-
-
-def _read(path: Path, *, with_sources: bool) -> tuple[list[str], list[float], list[str] | None]:
+def _sigma(text: str | None) -> float | str | None:
     from bestarm.errors import InputError
 
-    labels, values, sources = [], [], []
-    needed = ("arm", "reward", "source") if with_sources else ("arm", "reward")
+    if text is None or text == "estimate":
+        return text
     try:
-        stream = sys.stdin if str(path) == "-" else path.open(newline="", encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError("rewards", "be a file that can be read", str(path), str(error)) from None
-    with stream:
-        reader = csv.DictReader(stream)
-        if not set(needed) <= set(reader.fieldnames or ()):
-            rule = f"have columns {', '.join(needed[:-1])} and {needed[-1]}"
-            raise InputError("rewards", rule, reader.fieldnames, "the first line names them")
-        for number, row in enumerate(reader, 2):
-            try:
-                values.append(float(row["reward"]))
-            except (TypeError, ValueError):
-                raise InputError(f"reward in line {number}", "be a number", row["reward"], "mend the file") from None
-            if with_sources and not row["source"]:
-                raise InputError(f"source in line {number}", "be given", row["source"], "say who gave the reward")
-            labels.append(row["arm"])
-            sources.append(row.get("source", ""))
-    return labels, values, sources if with_sources else None
+        return float(text)
+    except ValueError:
+        raise InputError("sigma", "be a number, or estimate", text, "such as --sigma 1.5") from None
+
+
+def _check_places(report: Path | None, plot: Path | None) -> None:
+    """Refuse files that cannot be written before the log is read."""
+    from bestarm.checks import writable_folder
+    from bestarm.errors import InputError
+
+    if report is not None:
+        from bestarm.log.report import check_place
+
+        check_place(report)
+    if plot is not None:
+        if plot.suffix.lower() not in (".png", ".svg", ".pdf"):
+            raise InputError("plot", "end in .png, .svg or .pdf", str(plot), "the ending says what is drawn")
+        if not plot.parent.is_dir() or plot.is_dir():
+            raise InputError("plot", "be a file in a folder that is there", str(plot), "make the folder first")
+        writable_folder("plot", plot.parent)
+
+
+def _draw(result: LogResult, path: Path) -> None:
+    from bestarm.errors import InputError
+    from bestarm.log.report import draw
+
+    try:
+        draw(result).savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise InputError("plot", "be a file that can be written (.png, .svg, .pdf)", str(path), str(error)) from None

@@ -11,7 +11,8 @@ from bestarm import __version__
 from bestarm.cli.attack import attack
 from bestarm.cli.demo import demo
 from bestarm.cli.identify import identify
-from bestarm.cli.options import SIMULATED, explained
+from bestarm.cli.inspect import inspect
+from bestarm.cli.options import SIMULATED, explained, explained_of_logs
 from bestarm.cli.plan import plan
 from bestarm.cli.reproduce import reproduce
 from bestarm.cli.simulate import simulate
@@ -30,7 +31,8 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(reproduce)
-app.command(epilog=explained())(identify)
+app.command()(inspect)
+app.command(epilog=explained_of_logs())(identify)
 app.command(epilog=explained(*SIMULATED))(plan)
 app.command(epilog=explained(*SIMULATED))(simulate)
 app.command(epilog=explained(*SIMULATED))(attack)

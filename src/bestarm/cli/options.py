@@ -15,6 +15,13 @@ def explained(*names: str) -> str:
     return "\n\n".join(("What epsilon means (--contamination, certified only):", *lines))
 
 
+def explained_of_logs() -> str:
+    """Return the same for a log, all of which is there: shares are of what is in it."""
+    text = explained().replace(", from the option share_from on (for each arm)", "")
+    text = text.replace(", from the option share_from on", "").replace(" so far", " in the log")
+    return text.replace(" (--contamination, certified only)", " (--contamination)")
+
+
 SIMULATED = tuple(name for name in CONTAMINATIONS if name != "sources")  # simulated rewards have no sources
 
 _WHAT = "What epsilon means: {} (certified only; see below)."

@@ -6,6 +6,7 @@ In the first case the order of the rows of one and the same source matters, in t
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from bestarm.problem import Problem
 
 LAMBDAS = tuple(0.96 / 1.8**step for step in range(12))  # as in bestarm.sources
 _FEW = 0.05
+_ROOM = 1 << 26  # cells of a table of arms and sources, 256 MB; beyond, rewards are looked up pair by pair
+_NEVER = np.iinfo(np.int32).max
 
 
 class SourceEvidence(Evidence):
@@ -35,6 +38,10 @@ class SourceEvidence(Evidence):
         self._pairs: dict[tuple[int, int], tuple[tuple[Pile, Pile], NDArray[np.void]]] = {}
         self._apart: dict[tuple[int, int], tuple[Array, Array, int]] = {}
         self._seen = np.full(table.number, -1, np.int64)
+        self._turns: NDArray[np.int32] | None = None  # of each arm, when each source rewarded it, if at all
+        if problem.size * table.number <= _ROOM:
+            self._turns = np.full((problem.size, table.number), _NEVER, np.int32)
+            self._turns[table.arm, table.source] = np.arange(table.arm.size)
         self._problem = problem
         super().__init__(problem, "sources", [self._count(when) for when in self._whens])
 
@@ -51,7 +58,7 @@ class SourceEvidence(Evidence):
                 break
         return found
 
-    def _count(self, when: NDArray[np.int64]) -> Pile:
+    def _count(self, when: NDArray[np.integer[Any]]) -> Pile:
         counts = np.bincount(self._codes[when], minlength=self._values.size)
         return to_pile(self._problem, self._values, counts)
 
@@ -68,8 +75,11 @@ class SourceEvidence(Evidence):
             self._pairs[b, a] = piles, self._fill(list(piles))
         return self._pairs[b, a]
 
-    def _firsts(self, b: int, a: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return when sources rewarded b, and a, first of the two."""
+    def _firsts(self, b: int, a: int) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
+        """Return when sources rewarded b, and a, first of the two, in any order."""
+        if self._turns is not None:
+            one, two = self._turns[b], self._turns[a]
+            return one[one < two], two[two < one]
         source, ups, downs = self._table.source, self._whens[b], self._whens[a]
         when = self._seen
         when[source[downs]] = downs

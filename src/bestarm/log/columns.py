@@ -95,7 +95,7 @@ def choose(
     def one(parameter: str, asked: object, among: Sequence[str], *, need: bool) -> str | None:
         if asked is False and not need:
             return None
-        if asked is not None and asked is not False:
+        if asked is not None and not isinstance(asked, bool):
             return _named(parameter, asked, names)
         matches = [name for name in among if plain(name) in NAMES[parameter]]
         if len(matches) == 1:
@@ -112,12 +112,25 @@ def choose(
         fix = f"{_listed(matches)} could be meant" if matches else f"say which one it is with {parameter}="
         raise InputError(parameter, f"name one of the columns {_listed(names)}", None, fix)
 
+    def giver(among: Sequence[str]) -> str | None:
+        """Return the column of sources, which changes what epsilon means: taken by its name if that is asked for."""
+        if source is not None:
+            return one("source", source, among, need=False)
+        seen = [name for name in among if plain(name) in NAMES["source"]]
+        if seen:
+            guesses.append(
+                f"The column {seen[0]!r} may say who gave a reward; it was not used: with source={seen[0]!r}, epsilon "
+                "is a share of the sources."
+            )
+        return None
+
     if wide is not False and wide is not None:
         if counted not in (None, False):
             raise InputError("wide", "not come with counted", wide, "a log is the one or the other")
-        who = one("source", source, names, need=False)
+        who = giver(names)
         when = one("time", time if who or needs_time else False, names, need=False)
-        return Columns(source=who, time=when, arms=_arms(names, wide, (who, when), guesses), guesses=tuple(guesses))
+        others = who, when, *(name for name in names if source is None and plain(name) in NAMES["source"])
+        return Columns(source=who, time=when, arms=_arms(names, wide, others, guesses), guesses=tuple(guesses))
     values = _value_columns(names, counted, reward, guesses)
     if values:
         among = [name for name in names if name not in dict(values)]
@@ -134,7 +147,7 @@ def choose(
     first = one("arm", arm, names, need=True)
     second = one("reward", reward, [name for name in names if name != first], need=True)
     rest = [name for name in names if name not in (first, second)]
-    who = one("source", source, rest, need=False)
+    who = giver(rest)
     when = one("time", time if who or needs_time or time else False, rest, need=False)
     found = Columns(first, second, who, when, guesses=tuple(guesses))
     _distinct(found)
@@ -202,7 +215,7 @@ def _value_columns(
 
 
 def _no_sources(source: object) -> None:
-    if source not in (None, False):
+    if source is not None and not isinstance(source, bool):
         raise InputError("source", "not come with counted", source, "counts do not say who gave which reward")
 
 

@@ -85,7 +85,7 @@ class Inspection:
 
     def __str__(self) -> str:
         shown = sorted(self.arms, key=lambda arm: -arm.mean)[:_SHOWN]
-        width = min(max(len(str(arm.arm)) for arm in shown), 50)
+        width = min(max(3, *(len(str(arm.arm)) for arm in shown)), 50)
         lines = [f"{len(self.arms):,} arms, {self.total:,} rewards from {self.lowest:g} to {self.highest:g}."]
         if self.sources is not None:
             lines.append(f"{self.sources:,} sources.")
@@ -120,6 +120,8 @@ def inspect_log(
 ) -> Inspection:
     """Look at a log; parameters as for `read_log`, but bad rows and missing rewards are counted, not refused.
 
+    Who gave a reward is guessed by the name of a column unless source=False.
+
     Examples
     --------
     >>> import pandas as pd
@@ -135,7 +137,7 @@ def inspect_log(
         needs_time=True,
         arm=arm,
         reward=reward,
-        source=source,
+        source=True if source is None else source,
         time=time,
         wide=wide,
         counted=counted,

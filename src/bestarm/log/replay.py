@@ -28,13 +28,21 @@ _READING: dict[str, Any] = {
 def replay_log(
     data: Any,
     columns: dict[str, Any],
+    *,
     delta: float,
     epsilon: float,
-    sigma: float | None,
-    contamination: str | None,
-    good_enough: float | None,
+    sigma: float | str | None,
+    contamination: str | None = None,
+    method: str = "certified",
+    **options: Any,
 ) -> LogResult:
-    """Return the verdict of `Identifier` on the rows of a log, in the order of time, or of the file without a time."""
+    """Return the verdict of `Identifier` on the rows of a log, in the order of time, or of the file without a time.
+
+    Rewards after the decision are ignored, but for what they say against the assumptions, and at other epsilons.
+    Options are those of the method; one that is None or False was not given.
+    """
+    if isinstance(sigma, str):
+        raise InputError("sigma", "be a number for a replay", sigma, "estimate it without sequential=True first")
     if isinstance(data, Rewards):
         raise InputError("data", "be the log itself for a replay", "Rewards", "rewards that were read have no order")
     if columns.get("missing") == "replaced":
@@ -43,32 +51,36 @@ def replay_log(
     kind = contamination or ("sources" if rewards.sources is not None else "share-of-all")
     if kind == "sources" and rewards.sources is None:
         raise InputError("source", "be a column of the log for contamination='sources'", None, "say which one it is")
-    options: dict[str, Any] = {} if good_enough is None else {"good_enough": good_enough}
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
+    if contamination is not None or method == "certified":
+        given["contamination"] = kind
     finder = Identifier(
         rewards.labels,
         delta=delta,
         epsilon=epsilon,
         sigma=sigma,
         bounds=columns["bounds"],
-        contamination=kind,
-        **options,
+        method=method,
+        **given,
     )
     labels = np.array(rewards.labels, dtype=object)
     for first in range(0, rows["place"].size, _CHUNK):
         part = slice(first, first + _CHUNK)
         who = list(rows["who"][part]) if kind == "sources" else None
         finder.tell_many(list(labels[rows["place"][part]]), rows["value"][part], who)
-        if finder.done:
-            break
     result = finder.result
+    weighed = finder.sensitivity() if result.evidence is not None and kind != "sources" else ()
     told = {field.name: getattr(result, field.name) for field in fields(Result)}
     if not finder.done:
         told["limit"] = "budget"
+    if not result.alarms:  # rewards after the decision may contradict the assumptions too, and then it claims nothing
+        told["alarms"] = next((row.alarms for row in weighed if row.epsilon == result.epsilon), ())
     return LogResult(
         **told,
         rows=rewards.total,
         ignored=rewards.total - result.pulls,
         sources=rewards.sources.number if kind == "sources" and rewards.sources else None,
+        sensitivity=weighed,
         sequential=True,
         health=rewards.health,
     )

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bestarm.log.rewards import Health
 from bestarm.problem import Label
 from bestarm.result import Result
 from bestarm.robustness import Sensitivity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -56,11 +63,40 @@ class LogResult(Result):
     sigma_from: int | None = None
     health: Health = field(default_factory=Health)
 
+    def plot(self, axes: Axes | None = None) -> Figure:
+        """Return a figure of intervals, leads, and verdicts at other epsilons; on axes that are given, the intervals.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bestarm import identify_log
+        >>> votes = pd.DataFrame({"caption": ["A"] * 200 + ["B"] * 200, "stars": [2, 1] * 100 + [5, 4] * 100})
+        >>> result = identify_log(votes, arm="caption", reward="stars", epsilon=0.02, bounds=(1, 5))
+        >>> len(result.plot().axes)
+        3
+        """
+        if axes is not None:
+            return super().plot(axes)
+        from bestarm.log.picture import draw
+
+        return draw(self)
+
+    def report(self, path: str | Path, *, command: str | None = None, logs: Sequence[Path] = ()) -> None:
+        """Write one page about the verdict that can be handed on: .html, or .md with its picture beside it (.png).
+
+        `command` is what was typed, and `logs` the files that were read, for "how to repeat it"; by default those that
+        the health names.
+        """
+        from bestarm.log.report import write_report
+
+        write_report(self, path, command=command, logs=logs)
+
     @property
     def _where(self) -> str:
         """Say what was looked at."""
         if self.sequential:
-            return f"by a replay in order that used {self.pulls:,} rewards and ignored {self.ignored:,}"
+            how = "" if self.method == "certified" else f" through {self.method}"
+            return f"by a replay in order{how} that used {self.pulls:,} rewards and ignored {self.ignored:,}"
         said = f"in {self.pulls:,} rewards"
         if self.sources is not None:
             paired = self.options.get("paired")
@@ -73,9 +109,10 @@ class LogResult(Result):
     def _things(self) -> str:
         return "dishonest sources" if self.sources is not None else "replaced rewards"
 
-    def _count(self) -> str:
-        """Say how many things the answer bears."""
-        assert self.overturn is not None
+    def overturn_in_words(self) -> str:
+        """Say how many things the answer bears, such as "214 replaced rewards"; an empty text if that is not known."""
+        if self.overturn is None:
+            return ""
         what = self._things if self.overturn != 1 else self._things[:-1]
         missing = " besides the missing ones" if self.health.missing and self.health.missing_as == "replaced" else ""
         where = "" if self.options.get("contamination") in ("share-of-all", "sources") else " on an arm"
@@ -88,13 +125,15 @@ class LogResult(Result):
         sentence = f"{what} the highest mean of {len(self.arms)} arms{self._compared()}, {self._where}: {self._terms()}"
         if self.tolerance is not None and not self.alarms and not near:
             sentence += f"; the same rewards would single it out with epsilon up to {self.tolerance:.3g}"
+            sentence += f" if sigma is at most {self.sigma:.3g} then too" if self.sigma_from is not None else ""
             if self.overturn is not None:
-                sentence += f"; it would take more than {self._count()} to overturn it"
+                sentence += f"; it would take more than {self.overturn_in_words()} to overturn it"
         return sentence
 
     def _stopped(self) -> str:
         if self.limit != "contamination":
-            return super()._stopped()
+            ignored = f" (a replay that ignored {self.ignored:,} rewards after them)" if self.ignored else ""
+            return super()._stopped() + ignored
         sentence = f"no winner is named among {self._listed()}, {self._where}: contamination of this kind "
         sentence += f"(epsilon = {self.epsilon:g}"
         if self.replaced is not None and not self.sequential:
@@ -124,4 +163,4 @@ class LogResult(Result):
         if self.tolerance == 0.0 and self.overturn == 0:
             return f"{said}, and would be named if nothing was replaced"
         share = f"if epsilon were at most {self.tolerance:.3g}, or " if self.tolerance > 0.0 else ""
-        return f"{said}, and would be named {share}with at most {self._count()}"
+        return f"{said}, and would be named {share}with at most {self.overturn_in_words()}"

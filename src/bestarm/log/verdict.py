@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ def identify_log(
     good_enough: float | None = None,
     paired: bool = False,
     sequential: bool = False,
+    replay: Mapping[str, Any] | None = None,
     **reading: Any,
 ) -> LogResult:
     """Say which arm of a log has the highest mean, from all of its rows, whatever their order.
@@ -49,8 +50,10 @@ def identify_log(
     ----------
     data : DataFrame, Arrow table, path, pattern, list of paths, "-", or Rewards
         The log, as `bestarm.log.reading.read_log` takes it, or what it gave.
-    arm, reward, source : str, optional
-        Names of its columns; who gave a reward is needed for contamination="sources" only.
+    arm, reward : str, optional
+        Names of its columns, guessed where that is obvious; the guess is said.
+    source : str, optional
+        Column of who gave a reward. It is used if it is given, or contamination="sources" is, and then guessed.
     delta : float in (0, 1)
         Accepted probability of a wrong answer.
     epsilon : float in [0, 0.5)
@@ -61,7 +64,7 @@ def identify_log(
     bounds : (float, float), optional
         Lowest and highest possible reward, in place of sigma: better where they exist.
     contamination : str, optional
-        What epsilon is a share of: "share-of-all" by default, "sources" if there is a column of them; or
+        What epsilon is a share of: "share-of-all" by default, "sources" if a column of them is given; or
         "share-of-arm"; or the chance of each reward: "prescient", "malicious".
     good_enough : float > 0, optional
         Name an arm that is proved to be at most so much worse than the best.
@@ -70,6 +73,8 @@ def identify_log(
         then, but the arms that a source is asked about must have been fixed before its first reward.
     sequential : bool
         Replay the log in its order instead, by `Identifier`, and stop as soon as it is decided.
+    replay : mapping, optional
+        For that: the method, and options of it, such as {"method": "se-cbai"}.
     **reading
         Options of `read_log`: time, wide, counted, missing, on_bad_row, progress.
 
@@ -81,26 +86,39 @@ def identify_log(
     >>> result.best, result.replaced, result.overturn > 8
     ('B', 8, True)
     """
-    columns = {"arm": arm, "reward": reward, "source": source, "bounds": bounds, **reading}
     if contamination is not None:
         one_of("contamination", contamination, tuple(CONTAMINATIONS))
+        if contamination == "sources" and source is None and not isinstance(data, Rewards):
+            source = True
+    columns = {"arm": arm, "reward": reward, "source": source, "bounds": bounds, **reading}
+    if isinstance(sigma, str):
+        one_of("sigma", sigma, ("estimate",), " or a number")
+    else:
+        pose(2, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)  # what is refused, is before the reading
     if good_enough is not None:
         (good_enough,) = checked(good_enough=good_enough)
     if sequential:
         from bestarm.log.replay import replay_log
 
-        if isinstance(sigma, str):
-            raise InputError("sigma", "be a number for a replay", sigma, "estimate it without sequential=True first")
-        if paired:
-            raise InputError("paired", "be False for a replay", paired, "use Identifier(..., paired=True) itself")
-        return replay_log(data, columns, delta, epsilon, sigma, contamination, good_enough)
+        return replay_log(
+            data,
+            columns,
+            delta=delta,
+            epsilon=epsilon,
+            sigma=sigma,
+            contamination=contamination,
+            good_enough=good_enough,
+            paired=paired,
+            **(replay or {}),
+        )
+    if replay:
+        raise InputError("replay", "come with sequential=True", replay, "all rows are weighed at once without it")
     rewards = _rewards(data, columns)
     kind = contamination or ("sources" if rewards.sources is not None else "share-of-all")
     check_log(rewards, kind, bounds, paired)
     if isinstance(sigma, str):
         from bestarm.log.spread import with_estimated_sigma
 
-        one_of("sigma", sigma, ("estimate",), " or a number")
         return with_estimated_sigma(rewards, kind, delta=delta, epsilon=epsilon, bounds=bounds, good_enough=good_enough)
     problem = pose(rewards.labels, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
     return judge_rewards(rewards, problem, kind, good_enough, paired=paired)

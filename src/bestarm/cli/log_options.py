@@ -1,0 +1,137 @@
+"""What `identify` and `inspect` share: the options of a log's columns, their messages, and progress on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+import typer
+
+from bestarm.cli.options import names, pair
+
+LogFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="LOG",
+        help="CSV, JSON lines (both may be packed by gz or zst) or Parquet; several files, or a pattern in quotes, are "
+        "one log; - for stdin.",
+    ),
+]
+Arm = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="Column of the arm; guessed if its name is obvious. With --wide: the columns."),
+]
+Reward = Annotated[str | None, typer.Option(metavar="COL", help="Column of the reward; guessed likewise.")]
+Time = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="Column of when a reward was given; guessed where the order matters."),
+]
+Wide = Annotated[
+    bool,
+    typer.Option("--wide", help="Each column is an arm, a row has a reward of each; or those in --arm A,B,C."),
+]
+Counted = Annotated[
+    str | None,
+    typer.Option(
+        help="A row is an arm, a reward and how often it occurs: the column that says how often. Or columns that count "
+        "a reward each, as bad=1,good=3. Or no, where it was guessed wrongly.",
+    ),
+]
+Bounds = Annotated[str | None, typer.Option(metavar="A,B", help="Lowest and highest possible reward, such as 1,5.")]
+
+_PARAMETERS = "arm|reward|source|time|wide|counted|missing|on_bad_row|paired|sequential|contamination|sigma|bounds"
+_IN_PYTHON = re.compile(rf"\b({_PARAMETERS})=(True|False|None|'[^']*'|\"[^\"]*\"|\([^)]*\)|[\d.]+|(?=\W|$))")
+
+
+def spoken(text: str) -> str:
+    """Return a text in which parameters of Python are options of the command.
+
+    >>> spoken("missing='drop' would do, or paired=True; say which one it is with arm=")
+    '--missing drop would do, or --paired; say which one it is with --arm'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, value = f"--{found[1].replace('_', '-')}", found[2]
+        if value == "False":
+            return f"no {name}"
+        if value in ("True", ""):
+            return name
+        bare = value.strip("'\"()").replace(", ", ",")
+        return f"{name} {bare}" if " " not in bare else f"{name} {value}"
+
+    return _IN_PYTHON.sub(option, text)
+
+
+@contextlib.contextmanager
+def spoken_refusals() -> Iterator[None]:
+    """Refuse input in the words of the command line."""
+    from bestarm.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        if type(error) is not InputError:
+            raise
+        raise InputError(error.parameter, spoken(error.rule), error.received, spoken(error.fix)) from None
+
+
+def columns(
+    *,
+    arm: str | None,
+    reward: str | None,
+    source: str | None,
+    time: str | None,
+    wide: bool,
+    counted: str | None,
+    bounds: str | None,
+) -> dict[str, Any]:
+    """Return the options of a log's columns as `read_log` takes them."""
+    several = names(arm) if wide else None
+    return {
+        "arm": None if wide else arm,
+        "reward": reward,
+        "source": source,
+        "time": time,
+        "wide": several or wide,
+        "counted": _counted(counted),
+        "bounds": pair(bounds),
+    }
+
+
+def _counted(text: str | None) -> bool | str | dict[str, float] | None:
+    from bestarm.errors import InputError
+
+    if text is None or "=" not in text:
+        return False if text == "no" else text
+    try:
+        found = [part.rpartition("=") for part in text.split(",")]
+        return {name.strip(): float(value) for name, _, value in found}
+    except ValueError:
+        fix = "such as unfunny=1,funny=3"
+        raise InputError("counted", "give the value that each column counts", text, fix) from None
+
+
+@contextlib.contextmanager
+def reading_bar() -> Iterator[Callable[[float], None] | None]:
+    """Show on a terminal how far each pass over the log is; None where there is no terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("reading the log", total=1.0)
+        last, passes = 0.0, 1
+
+        def show(share: float) -> None:
+            nonlocal last, passes
+            if share < last:  # another pass
+                passes += 1
+            last = share
+            bars.update(task, completed=share, description=f"reading the log, pass {passes}")
+
+        yield show

@@ -1,0 +1,226 @@
+"""The verdict on a log, for people to read in a terminal."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from bestarm.cli.log_options import spoken
+from bestarm.cli.output import Format, arm_rows, finite_leads, write_rows
+
+if TYPE_CHECKING:
+    from bestarm.log.result import LogResult
+    from bestarm.result import ArmRow
+    from bestarm.robustness import Sensitivity
+
+_WIDEST = 100  # letters a line
+_BAR = 30  # letters a bar
+_SHOWN = 20  # arms
+_LABEL = 40  # letters of an arm's name
+_CELL = 60  # letters of several
+_HEAD = 11  # of a line that begins with what it is about
+
+
+def print_verdict(result: LogResult) -> None:
+    """Print all that a log says."""
+    say(spoken(str(result)))
+    print()
+    _print_arms(result)
+    facts = list(_facts(result))
+    if facts:
+        print()
+        for head, text in facts:
+            say(f"{head:<{_HEAD}}{spoken(text)}", indent=_HEAD)
+    if result.sensitivity:
+        print(f"\n{f'All {result.rows:,}' if result.sequential else 'The same'} rewards at other epsilons")
+        write_rows(_weighed(result), Format.table)
+        question = _question(result)
+        if question:
+            say(question)
+    print("\nThe file")
+    for sentence in result.health.sentences():
+        say(f"- {spoken(sentence)}", indent=2)
+
+
+def say(text: str, indent: int = 0) -> None:
+    """Print a text in lines that are no wider than the terminal, and can be read."""
+    width = min(shutil.get_terminal_size((_WIDEST, 0)).columns, _WIDEST)
+    lines = textwrap.wrap(
+        text, max(width, 40), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )
+    print("\n".join(lines))
+
+
+def _print_arms(result: LogResult) -> None:
+    """Print a row an arm, the best first, with its interval drawn on a scale that all share."""
+    first = result.leader if result.best is None else result.best
+
+    def rank(row: dict[str, Any]) -> tuple[bool, bool, float, int]:
+        return row["label"] != first, math.isnan(row["estimate"]), -row["estimate"], -row["pulls"]
+
+    shown = sorted(arm_rows(result), key=rank)[:_SHOWN]
+    by_label = {row.label: row for row in result.arms}
+    scale = _scale(result, [by_label[row["label"]] for row in shown])
+    rows = []
+    for row in shown:
+        cells: dict[str, Any] = {"arm": _short(str(row["label"])), "rewards": row["pulls"]}
+        cells |= {name: row[name] if math.isfinite(row[name]) else None for name in ("estimate", "lower", "upper")}
+        if "lead" in row:
+            cells["lead"] = row["lead"]
+        cells["left"] = "yes" if row["active"] else "no"
+        if scale is not None:
+            cells[_axis(scale)] = _bar(by_label[row["label"]], scale)
+        rows.append(cells)
+    write_rows(rows, Format.table)
+    if len(result.arms) > len(shown):
+        print(f"... and {len(result.arms) - len(shown):,} more arms (--format csv has all)")
+
+
+def _short(label: str) -> str:
+    name = " ".join(label.split())
+    return name if len(name) <= _LABEL else name[: _LABEL - 3] + "..."
+
+
+def _scale(result: LogResult, rows: list[ArmRow]) -> tuple[float, float] | None:
+    if result.bounds is not None:
+        return result.bounds
+    ends = [value for row in rows for value in (row.estimate, row.lower, row.upper) if math.isfinite(value)]
+    return (min(ends), max(ends)) if ends and min(ends) < max(ends) else None
+
+
+def _axis(scale: tuple[float, float]) -> str:
+    low, high = (f"{value:.3g}" for value in scale)
+    return f"{low}{' ' * (_BAR - len(low) - len(high))}{high}"
+
+
+def _bar(row: ArmRow, scale: tuple[float, float]) -> str:
+    """Return the interval of an arm's mean as a bar, with its estimate in it."""
+    low, high = scale
+    inside, middle = _letters()
+
+    def place(value: float) -> int:
+        return min(max(math.floor((value - low) / (high - low) * _BAR), 0), _BAR - 1)
+
+    if not math.isfinite(row.estimate):
+        return ""
+    first = place(row.lower if math.isfinite(row.lower) else low)
+    last = place(row.upper if math.isfinite(row.upper) else high)
+    drawn = [inside if first <= cell <= last else " " for cell in range(_BAR)]
+    drawn[place(row.estimate)] = middle
+    return "".join(drawn)
+
+
+def _letters() -> tuple[str, str]:
+    """Return what a bar is drawn with, and its middle: blocks if stdout can show them."""
+    try:
+        "░█".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return "-", "O"
+    return "░", "█"
+
+
+def _facts(result: LogResult) -> Iterator[tuple[str, str]]:
+    """Say what else the rewards prove, of the winner or of the arm that leads."""
+    who = repr(result.leader if result.best is None else result.best)
+    if result.best is None:
+        if result.limit is not None:
+            yield "limit", result.limit
+        if result.leader is not None and result.pulls > 0:
+            yield "leader", f"{who}, a guess and not a verdict"
+        yield "candidates", _listed(result.candidates)
+    if result.more:
+        wanted = sorted(result.more, key=lambda label: -result.more[label])
+        each = ", ".join(f"{result.more[label]:,} of {label!r}" for label in wanted[:10])
+        yield "more", f"about {each}{', ...' if len(wanted) > 10 else ''} would decide it (a rough forecast)"
+    if result.evidence is None or result.alarms:
+        return
+    always = ", valid at any time" if result.sequential else ""
+    yield "p-value", f"{result.evidence:.3g}{always}, against: another arm is at least as good as {who}"
+    if finite_leads(result):
+        yield (
+            "lead",
+            f"at least what {who} is ahead of each arm (negative: it may be behind), all of them with probability "
+            f"{1.0 - result.delta:g} if it is the best",
+        )
+    if len(result.candidates) > 1 and result.best is not None:  # good enough, and not the only one left
+        return
+    if result.tolerance is not None:
+        would = "single out" if result.best is not None else "would single out"
+        yield (
+            "tolerance",
+            f"the same rewards {would} {who} with any epsilon up to {result.tolerance:.3g}{_same_sigma(result)}",
+        )
+    if result.overturn is not None:
+        yield "overturn", _overturn(result, who)
+
+
+def _overturn(result: LogResult, who: str) -> str:
+    """Say what is proved of a number of replaced rewards, and no more."""
+    many = f"{result.overturn:,}"
+    if result.sources is not None:
+        things, of = "dishonest sources", f"of {result.sources:,}"
+    else:
+        everywhere = result.options.get("contamination") == "share-of-all"
+        things, of = "fake rewards", f"of {result.rows:,}" if everywhere else "on some arm"
+    if result.health.missing and result.health.missing_as == "replaced":
+        of += ", besides the missing ones"
+    if result.best is None:
+        return (
+            f"{who} would be named if there were at most {many} {things} ({of}, whichever they are), and not with more"
+        )
+    return (
+        f"it would take more than {many} {things} ({of}, whichever they are) to overturn this: with no more, {who} is "
+        f"the best, wrong with probability at most {result.delta:g}{_same_sigma(result)}"
+    )
+
+
+def _same_sigma(result: LogResult) -> str:
+    """Say that a sigma was estimated for one epsilon, and is not proved for another."""
+    if result.sigma_from is None:
+        return ""
+    return f", if sigma is at most {result.sigma:.3g} then too (it was estimated for epsilon = {result.epsilon:g})"
+
+
+def _weighed(result: LogResult) -> list[dict[str, Any]]:
+    """Return what the rewards say at other epsilons, a line for those next to each other that say the same."""
+
+    def content(row: Sensitivity) -> tuple[Any, ...]:
+        return row.status, row.candidates, row.limit, len(row.alarms)
+
+    rows = []
+    for _, group in itertools.groupby(result.sensitivity, content):
+        same = list(group)
+        row = same[0]
+        between = f"{row.epsilon:g}" if len(same) == 1 else f"{row.epsilon:g} to {same[-1].epsilon:g}"
+        left = _listed(row.candidates, 5)
+        left = left if len(left) <= _CELL else f"{len(row.candidates):,} arms"
+        cells = {"epsilon": between, "status": row.status, "left": left, "limit": row.limit}
+        if any(row.alarms for row in result.sensitivity):
+            cells["alarms"] = f"no mean fits {len(row.alarms)} of the arms" if row.alarms else None
+        rows.append(cells)
+    return rows
+
+
+def _listed(labels: tuple[Any, ...], most: int = 10) -> str:
+    return ", ".join(_short(str(label)) for label in labels[:most]) + (", ..." if len(labels) > most else "")
+
+
+def _question(result: LogResult) -> str | None:
+    """Return what an analyst has to answer: whether more of it is fake than the answer bears."""
+    if result.alarms or not result.tolerance or result.leader is None:
+        return None
+    share = f"{100.0 * result.tolerance:.3g} %"
+    kind = result.options.get("contamination")
+    things = {"sources": "your sources", "share-of-arm": "the rewards of some arm"}.get(kind or "", "your rewards")
+    asked = f"are more than {share} of {things} {'dishonest' if kind == 'sources' else 'fake'}?"
+    if result.best is not None and len(result.candidates) == 1:
+        stands = "The answer stands" if result.sigma_from is None else "With this sigma the answer stands"
+        return f"{stands} up to epsilon = {result.tolerance:.3g}: {asked}"
+    if result.best is None:
+        return f"{result.leader!r} would be the answer up to epsilon = {result.tolerance:.3g}: {asked}"
+    return None

@@ -1,0 +1,140 @@
+"""The picture of a verdict on a log: intervals, leads, and how the verdict changes with epsilon."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestarm.pictures import CANDIDATE, WINNER, draw_intervals, draw_leads, plain
+from bestarm.result import ArmRow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from bestarm.log.result import LogResult
+
+MOST_ROWS = 25
+ALARM = "#D55E00"
+_GREY = "0.35"
+# Of the letters of a label, and of the figure's width in inches: for a wide screen or paper, and for a narrow screen.
+_WIDE, _TALL = (26, 10.0), (16, 4.7)
+
+
+def ranked_rows(result: LogResult) -> list[ArmRow]:
+    """Return the arms: the winner or leader, then those not ruled out, then the others, each by falling estimate."""
+    first = result.best if result.best is not None else result.leader
+    left = set(result.candidates)
+
+    def key(row: ArmRow) -> tuple[bool, bool, float]:
+        return row.label != first, row.label not in left, math.inf if math.isnan(row.estimate) else -row.estimate
+
+    return sorted(result.arms, key=key)
+
+
+def known_leads(result: LogResult) -> dict[Any, float]:
+    """Return the leads that are finite; none after an alarm, when nothing is claimed."""
+    return {} if result.alarms else {label: lead for label, lead in result.leads.items() if math.isfinite(lead)}
+
+
+def draw(result: LogResult, *, tall: bool = False, arms: bool = True, curve: bool = True) -> Figure:
+    """Return the figure of a verdict on a log.
+
+    Parameters
+    ----------
+    result : LogResult
+        The verdict. The winner, or leader, stands first, and of many arms the first 25 are drawn. After an alarm there
+        are no leads, and of a replay there is no curve over epsilon.
+    tall : bool
+        Panels below each other, for a narrow screen.
+    arms, curve : bool
+        Whether intervals and leads of the arms are drawn, and the curve over epsilon.
+    """
+    from matplotlib.figure import Figure
+
+    rows = ranked_rows(result)[:MOST_ROWS]
+    letters, width = _TALL if tall else _WIDE
+    curve = curve and bool(result.sensitivity)
+    leads = arms and any(row.label in known_leads(result) for row in rows)
+    heights = [1.1 + 0.3 * len(rows)] * (arms + (leads and tall)) + [3.0] * curve
+    columns = 2 if leads and not tall else 1
+    figure = Figure(figsize=(width, sum(heights)), dpi=130, layout="constrained")
+    grid = figure.add_gridspec(len(heights), columns, height_ratios=heights)
+    if arms:
+        panel = figure.add_subplot(grid[0, 0])
+        draw_intervals(result, rows, panel, letters)
+        _entitle(panel, "mean reward of each arm", "in brackets its rewards; the bar is an interval")
+        panel.set_xlabel("")
+    if leads:
+        other = figure.add_subplot(grid[1, 0] if tall else grid[0, 1], sharey=panel)
+        draw_leads(result, rows, other)
+        other.tick_params(labelleft=tall)
+        who = plain(result.best if result.best is not None else result.leader, letters - 6)
+        _entitle(other, f"{who} is ahead by at least ...", "left of 0 it may be behind")
+        other.set_xlabel("")
+    if curve:
+        _draw_curve(result, figure.add_subplot(grid[-1, :]), tall)
+    return figure
+
+
+def _entitle(axes: Axes, title: str, more: str) -> None:
+    axes.set_title(f"{title}\n", fontsize=11, loc="left")
+    axes.annotate(more, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=9, color=_GREY)
+
+
+def _draw_curve(result: LogResult, axes: Axes, tall: bool) -> None:
+    """Draw how many arms may be the best at each epsilon; the epsilons stand at equal distances."""
+    from matplotlib.ticker import MaxNLocator
+
+    grid = [row.epsilon for row in result.sensitivity]
+    numbers = [len(row.candidates) for row in result.sensitivity]
+    axes.plot(range(len(grid)), numbers, color="0.7", linewidth=1.2, zorder=1)
+    kinds: dict[str, tuple[str, str, bool]] = {
+        "a winner is named": (WINNER, "o", True),
+        "none: more rewards may decide": (CANDIDATE, "o", False),
+        "none: fakes may hide the lead": (CANDIDATE, "s", True),
+        "the log contradicts this epsilon": (ALARM, "X", True),
+    }
+    found = [_kind(row.alarms, row.best is not None, row.limit) for row in result.sensitivity]
+    for place, (name, (colour, marker, filled)) in enumerate(kinds.items()):
+        at = [index for index, kind in enumerate(found) if kind == place]
+        face = colour if filled else "white"
+        if at:
+            heights = [numbers[index] for index in at]
+            axes.plot(
+                at, heights, marker, color=colour, markerfacecolor=face, markersize=7.0, label=name, clip_on=False
+            )
+    axes.axvline(grid.index(result.epsilon), color=_GREY, linestyle=":", linewidth=1.2, label="asked", zorder=0)
+    if result.tolerance and not result.alarms and not result.sequential:  # a replay's is of the rewards it used
+        right = float(np.interp(result.tolerance, grid, range(len(grid))))
+        who = plain(result.leader, 16)
+        axes.axvspan(-0.3, right, color=WINNER, alpha=0.12, linewidth=0, label=f"{who} alone, to {result.tolerance:g}")
+    axes.set_xlim(-0.3, len(grid) - 0.7)
+    axes.set_xticks(range(len(grid)), [_tick(epsilon, tall) for epsilon in grid])
+    if len(result.arms) > 30:
+        axes.set_yscale("log")
+        axes.set_ylim(0.8, 1.3 * len(result.arms))
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+    else:
+        axes.set_ylim(0, 1.08 * len(result.arms))
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.tick_params(axis="x", labelsize=8 if tall else 10)
+    _entitle(axes, "what if more, or less, is fake?", "how many arms may be the best, at each epsilon")
+    axes.set_xlabel("epsilon")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(fontsize=8, frameon=True, edgecolor="0.85", loc="best")
+
+
+def _tick(epsilon: float, tall: bool) -> str:
+    words = f"{epsilon:g}"
+    return words.removeprefix("0") or words if tall else words
+
+
+def _kind(alarms: tuple[str, ...], named: bool, limit: str | None) -> int:
+    if alarms:
+        return 3
+    if named:
+        return 0
+    return 2 if limit == "contamination" else 1

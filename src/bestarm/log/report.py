@@ -1,0 +1,576 @@
+"""The report on a log: one page that can be handed on, with what was asked, what came out, and how to repeat it.
+
+There is no date on it: the same log, command and versions give the same page, byte for byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import platform
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from bestarm.checks import writable_folder
+from bestarm.contaminations import CONTAMINATIONS
+from bestarm.errors import InputError
+from bestarm.log.picture import MOST_ROWS, draw, known_leads, ranked_rows
+from bestarm.log.pricing import whole_share
+from bestarm.log.result import LogResult
+from bestarm.log.writers import HtmlPage, MarkdownPage, Page
+from bestarm.problem import Label
+from bestarm.result import ArmRow
+from bestarm.robustness import Sensitivity
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["check_place", "draw", "write_report"]
+
+ENDINGS = (".html", ".md")
+_MOST_ARMS = 50
+_MOST_LETTERS = 120  # of a label in a table or a sentence, of which fewer are in a heading
+_PACKAGES = ("numpy", "scipy", "numba", "duckdb", "matplotlib")
+_REPLACED = "replaced (fake, mistaken, made up by somebody)"
+
+
+def check_place(path: str | Path) -> Path:
+    """Return where a report is to be written, or refuse a place where none can be, before anything is computed."""
+    place = Path(path)
+    if place.suffix.lower() not in ENDINGS:
+        raise InputError("report", "end in .html or .md", str(path), "the ending says what is written")
+    if not place.parent.is_dir():
+        raise InputError("report", "be in a folder that is there", str(path), "make the folder first")
+    writable_folder("report", place.parent)
+    if place.is_dir():
+        raise InputError("report", "be a file", str(path), "it is a folder")
+    return place
+
+
+def write_report(result: LogResult, path: str | Path, *, command: str | None = None, logs: Sequence[Path] = ()) -> None:
+    """Write the report on a verdict.
+
+    Parameters
+    ----------
+    result : LogResult
+        The verdict.
+    path : path
+        The file: .html for one page with everything in it, .md for Markdown, with the picture beside it as a PNG file
+        of the same name.
+    command : str, optional
+        What was typed.
+    logs : sequence of paths
+        The files that were read, whose SHA-256 is given; by default those that the result names, as far as they are
+        still there.
+    """
+    place = check_place(path)
+    prints = list(_fingerprints(result, logs))
+    if place.suffix.lower() == ".html":
+        page = HtmlPage(_title(result))
+        _write_sections(page, result, command, prints)
+        _save(place, page.text().encode("utf-8"))
+        return
+    picture = place.with_suffix(".png")
+    text = MarkdownPage()
+    _write_sections(text, result, command, prints, quote(picture.name))
+    _save(picture, _png(draw(result)))
+    _save(place, text.text().encode("utf-8"))
+
+
+def _write_sections(
+    page: Page, result: LogResult, command: str | None, prints: Sequence[tuple[str, str]], picture: str = ""
+) -> None:
+    page.heading(_title(result))
+    _question(page, result)
+    _answer(page, result)
+    page.heading("The picture", "picture")
+    if isinstance(page, HtmlPage):
+        wide, tall = (_svg(draw(result, tall=tall, curve=False)) for tall in (False, True))
+        page.picture(wide, tall, f"{_headline(result)}: intervals of the arms, and leads; the numbers are in the table")
+    elif isinstance(page, MarkdownPage):
+        page.picture(picture, f"{_headline(result)}: intervals of the arms, leads, and the verdict at each epsilon")
+    page.bullets(_legend(result))
+    _arms(page, result)
+    _sensitivity(page, result)
+    _health(page, result)
+    _assumptions(page, result)
+    _repeat(page, result, command, prints)
+
+
+# ------------------------------------------------------------------------------------------------ question and answer
+
+
+def _title(result: LogResult) -> str:
+    return f"Which of {len(result.arms):,} arms has the highest mean reward?"
+
+
+def _question(page: Page, result: LogResult) -> None:
+    page.heading("The question", "question")
+    page.say(f"Which of them has the highest mean, although some of the rewards may be fake? {_looked(result)}")
+    page.bullets(_terms(result))
+
+
+def _looked(result: LogResult) -> str:
+    if result.sequential:
+        return (
+            f"The {result.rows:,} rewards of the log were replayed in their order, until the question was decided: "
+            f"{result.pulls:,} were used, and {result.ignored:,} ignored."
+        )
+    if result.sources is None:
+        return f"Looked at: the {result.rows:,} rewards of a log, all of them at once, whatever their order."
+    order = "whatever their order" if result.options.get("paired") else "whatever the order of the sources"
+    return (
+        f"Looked at: the {result.rows:,} rewards of a log by {result.sources:,} sources, all of them at once, {order}."
+    )
+
+
+def _terms(result: LogResult) -> Iterator[str]:
+    yield f"epsilon = {result.epsilon:g}: {_meaning(result)}."
+    if result.bounds is not None:
+        yield f"A reward lies between {result.bounds[0]:g} and {result.bounds[1]:g}."
+    else:
+        known = "" if result.sigma_from is None else f", estimated from {result.sigma_from:,} rewards set aside for it"
+        yield f"sigma = {result.sigma:.4g}: the (sub-Gaussian) scale on which clean rewards scatter{known}."
+    yield f"delta = {result.delta:g}: a wrong answer is accepted with probability {_percent(result.delta)} at most."
+    if result.options.get("good_enough") is not None:
+        yield f"An arm that is at most {result.options['good_enough']:g} worse than the best is good enough."
+    if result.options.get("paired"):
+        yield "Two arms are compared by the difference of what one and the same source says of them."
+
+
+def _meaning(result: LogResult) -> str:
+    """Say what epsilon means under this contamination."""
+    kind, share = result.options.get("contamination"), _percent(result.epsilon)
+    many = "" if result.replaced is None else f", that is {result.replaced:,},"
+    if result.epsilon == 0.0:
+        return f"no {'source is dishonest' if kind == 'sources' else 'reward was replaced'}, at all"
+    if kind == "share-of-all" and not result.sequential:
+        return (
+            f"of all {result.rows:,} rewards at most {share}{many} were {_REPLACED}; any of them, even all of one arm"
+        )
+    if kind == "share-of-arm" and not result.sequential:
+        most = "" if result.replaced is None else f" (of none more than {result.replaced:,})"
+        return f"of the rewards of every single arm at most {share}{most} were {_REPLACED}; any of them"
+    if kind == "sources" and not result.sequential:
+        return f"of the {result.sources:,} sources at most {share}{many} are dishonest, and may say anything"
+    return f"{CONTAMINATIONS.get(str(kind), result.promise)} (epsilon is {share})"
+
+
+def _answer(page: Page, result: LogResult) -> None:
+    page.heading("The answer", "answer")
+    page.answer(_headline(result), result.best is not None and not result.alarms)
+    if result.alarms:
+        words = "Alarm: the rewards contradict the assumptions, so that no probability is claimed for anything here."
+        page.alarms(words, _alarms(result))
+    sentence = str(result).removesuffix("".join(f" Alarm: {alarm}." for alarm in result.alarms))
+    page.say(_capital(_shortened(sentence, result)))
+    if result.best is None:
+        page.bullets(_shortened(sentence, result) for sentence in _what_would_help(result))
+    elif not result.alarms:
+        page.bullets(_shortened(sentence, result) for sentence in _strength(result))
+
+
+def _alarms(result: LogResult) -> list[str]:
+    return [f"{_capital(_shortened(alarm, result))}." for alarm in result.alarms]
+
+
+def _headline(result: LogResult) -> str:
+    if result.best is None:
+        return "No winner is named" + (", and the log contradicts the assumptions" if result.alarms else "")
+    name = repr(_short(result.best, 60))
+    if result.alarms:
+        return f"{name} comes first, but nothing is claimed: the log contradicts the assumptions"
+    if not result.proved:
+        return f"{name} is named by {result.method}, which proves nothing"
+    what = f"is within {result.options['good_enough']:g} of" if _is_near(result) else "has"
+    return f"{name} {what} the highest mean of {len(result.arms):,} arms"
+
+
+def _strength(result: LogResult) -> Iterator[str]:
+    leads = known_leads(result)
+    if leads and not _is_near(result):
+        closest = min(leads, key=lambda label: leads[label])
+        if leads[closest] > 0.0:
+            yield (
+                f"Its lead over every other arm is at least {leads[closest]:.3g} (over {closest!r}); the leads over "
+                f"all of them hold together with probability {1.0 - result.delta:g} if it is the best."
+            )
+    if result.evidence is not None and not _is_near(result):
+        yield f"p-value, against “another arm is at least as good”: {result.evidence:.2g}."
+
+
+def _what_would_help(result: LogResult) -> Iterator[str]:
+    """Say what may lead to an answer."""
+    if result.alarms:
+        yield "First mend what the alarm speaks of: a larger epsilon or sigma, if they are too small."
+    if result.hint:
+        yield f"{_capital(result.hint)}."
+    if result.limit == "contamination":
+        yield (
+            "What would help: a smaller epsilon, if there are grounds for it other than wanting a winner; the curve "
+            "below says how small. “bestarm inspect” shows what looks wrong in the log."
+        )
+        if result.options.get("contamination") != "sources":
+            yield (
+                "If the log has a column that says who gave each reward (a voter, a device), give it as the source: "
+                "then epsilon is a share of them, and one that rewards often counts once for an arm."
+            )
+    elif result.more:
+        wanted = sorted(result.more.items(), key=lambda item: -item[1])
+        shown = ", ".join(f"{number:,} of {label!r}" for label, number in wanted[:10])
+        rest = f" and of {len(wanted) - 10:,} more arms" if len(wanted) > 10 else ""
+        yield f"What would help: more rewards of the same kind, about {shown}{rest} (a rough forecast, no promise)."
+    elif result.limit == "budget":
+        yield (
+            "What would help: more rewards, but no forecast can be made: with a thousand times as many like these it "
+            "would still be open, or there is too little to go by."
+            if not result.sequential
+            else "What would help: more rewards."
+        )
+    if result.options.get("good_enough") is None and len(result.candidates) > 1:
+        yield "If an arm that is nearly the best will do, say how near (good_enough): that may take less."
+
+
+# --------------------------------------------------------------------------------------------------- picture and table
+
+
+def _legend(result: LogResult) -> Iterator[str]:
+    colours = "Blue: not ruled out. Grey: ruled out."
+    yield f"{'Green: the arm that is named. ' if result.best is not None else ''}{colours}"
+    sure = result.method == "certified" and not result.alarms
+    said = "" if not sure else f", and all of them hold together with probability {1.0 - result.delta:g}"
+    yield f"Intervals are for display{said}; arms are compared pair by pair, which tells more apart than intervals do."
+    if known_leads(result):
+        yield (
+            "Leads are drawn from the least that is proved, to the right; left of 0 the other arm may be ahead."
+            if result.best is not None
+            else "Leads are those of the arm that leads, which is a guess, from the least to the right; left of 0 the "
+            "other arm may be ahead."
+        )
+    if len(result.arms) > MOST_ROWS:
+        yield f"Of {len(result.arms):,} arms the first {MOST_ROWS} are drawn, in the order of the table."
+
+
+def _arms(page: Page, result: LogResult) -> None:
+    page.heading("The arms", "arms")
+    rows, leads = ranked_rows(result), known_leads(result)
+    first = result.best if result.best is not None else result.leader
+    head = ["arm", "rewards", "estimate", "interval"]
+    if leads:
+        head.append(f"{_short(first, 20)} leads by at least")
+    table = [
+        [_short(row.label), f"{row.pulls:,}", _number(row.estimate), _interval(row)]
+        + ([_number(leads[row.label]) if row.label in leads else "–"] if leads else [])
+        + [_standing(row, result)]
+        for row in rows[:_MOST_ARMS]
+    ]
+    page.table([*head, "verdict"], table, 0 if result.best is not None else None)
+    if len(rows) > _MOST_ARMS:
+        page.say(f"These are {_MOST_ARMS} of {len(rows):,} arms: the other {len(rows) - _MOST_ARMS:,} are left out.")
+    page.say(
+        "Order: the winner or leader, the arms that are not ruled out, the others, each by falling estimate. Estimates "
+        "are the middle of the interval, as a rule, and no claim."
+        + (" A negative lead: the arm may be ahead." if any(lead < 0.0 for lead in leads.values()) else ""),
+        soft=True,
+    )
+
+
+def _standing(row: ArmRow, result: LogResult) -> str:
+    if row.label == result.best:
+        return "named"
+    if row.label not in result.candidates:
+        return "ruled out"
+    return "leads (a guess)" if row.label == result.leader and result.best is None else "not ruled out"
+
+
+def _interval(row: ArmRow) -> str:
+    return f"{_number(row.lower)} to {_number(row.upper)}" if row.lower <= row.upper else "no mean fits"
+
+
+# --------------------------------------------------------------------------------------------------------- sensitivity
+
+
+def _sensitivity(page: Page, result: LogResult) -> None:
+    page.heading("What if more is fake?", "sensitivity")
+    for sentence in _bears(result):
+        page.say(_shortened(sentence, result))
+    if not result.sensitivity:
+        page.say("This replay in order has no table over epsilon; without sequential there is one.", soft=True)
+        return
+    if isinstance(page, HtmlPage):
+        wide, tall = (_svg(draw(result, tall=tall, arms=False)) for tall in (False, True))
+        page.picture(wide, tall, "how many arms may be the best at each epsilon; the table has the same")
+    total = {"share-of-all": result.rows, "sources": result.sources}.get(str(result.options.get("contamination")))
+    total = None if result.sequential else total
+    what = "sources" if result.sources is not None else "rewards"
+    head = ["epsilon", *([f"{what}, at most"] if total is not None else []), "verdict", "may be the best"]
+    weighed = result.sensitivity
+    own = [row.epsilon for row in weighed].index(result.epsilon)
+    last = len(weighed) - 1  # from here on all lines are alike, and made one
+    while last - 1 > own and _weighed(weighed[last - 1]) == _weighed(weighed[-1]):
+        last -= 1
+    rows = []
+    for first, end in [*((row, row) for row in weighed[:last]), (weighed[last], weighed[-1])]:
+        counts = [] if total is None else [f"{whole_share(each.epsilon, total):,}" for each in (first, end)]
+        cells = [" to ".join(dict.fromkeys(pair)) for pair in ([f"{first.epsilon:g}", f"{end.epsilon:g}"], counts)]
+        rows.append([*cells[: 1 if total is None else 2], *_weighed(first)])
+    page.table(head, rows, own)
+    page.say(_how_to_read(result), soft=True)
+
+
+def _how_to_read(result: LogResult) -> str:
+    said = (
+        "The marked line is the one that was asked for. A line holds only if no more than its epsilon was replaced: a "
+        "name at a small epsilon says nothing if more is fake. "
+    )
+    if result.alarms:
+        return f"{said}No probability is claimed, as the log contradicts the assumptions."
+    if result.sequential:
+        return (
+            f"{said}The lines weigh all rewards of the log, those after the decision too. Each of them is right with "
+            f"probability {1.0 - result.delta:g} by itself, which is not claimed of all together."
+        )
+    return (
+        f"{said}All lines whose epsilon is large enough are right together, with probability {1.0 - result.delta:g}, "
+        "so that they may be read after the fact."
+    )
+
+
+def _bears(result: LogResult) -> Iterator[str]:
+    """Say how much contamination the answer bears, and no more than is proved."""
+    name = repr(result.best if result.best is not None else result.leader)
+    if result.alarms:
+        yield "Nothing is claimed about how much the answer bears, as the log contradicts the assumptions."
+        return
+    if result.tolerance is None or result.overturn is None:
+        if result.best is None and not result.sequential:
+            yield "Even if nothing had been replaced, these rewards would single out no arm."
+        return
+    count = result.overturn_in_words()
+    if result.best is not None and not _is_near(result):
+        yield (
+            f"The same rewards single out {name} at every epsilon of a grid up to {result.tolerance:g} "
+            f"({_percent(result.tolerance)}), and with up to {count}, whichever they are: it would take more than that "
+            "to overturn the answer. More might overturn it, or might not."
+        )
+        yield f"So the question to ask is: may there be more than {count}?"
+        return
+    if result.tolerance == 0.0 and result.overturn == 0:
+        yield f"{name} would be singled out as the best only if nothing at all was replaced."
+        return
+    share = f"if epsilon were at most {result.tolerance:g} ({_percent(result.tolerance)}), or "
+    share = share if result.tolerance > 0.0 else ""
+    yield f"{name} would be singled out as the best {share}with at most {count}; with more, it is not."
+
+
+def _weighed(row: Sensitivity) -> tuple[str, str]:
+    left = ", ".join(_short(label, 30) for label in row.candidates[:5])
+    left += f" and {len(row.candidates) - 5:,} more" if len(row.candidates) > 5 else ""
+    if row.alarms:
+        return "the log contradicts it", left
+    if row.best is not None:
+        return f"{_short(row.best, 30)} is named", left
+    if row.limit == "contamination":
+        return "none: fakes may hide the lead", left
+    return "none: more rewards may decide", left
+
+
+# ---------------------------------------------------------------------------------------- data, assumptions, repetition
+
+
+def _health(page: Page, result: LogResult) -> None:
+    health = result.health
+    page.heading("Data health", "health")
+    if not health.rows:
+        page.say("The rewards were given as they are: nothing is known of the file they came from.")
+        return
+    said = health.sentences()
+    page.bullets([*said[: len(said) - len(health.guesses)], *_left_out(result)])
+    if len(health.bad_examples) > 1:
+        page.say("The first bad rows:")
+        page.bullets(f"{row}." for row in health.bad_examples)
+    if health.guesses:
+        page.say("Guessed, as nobody had said it:")
+        page.bullets(health.guesses)
+    else:
+        page.say("Nothing had to be guessed (columns, encoding).", soft=True)
+
+
+def _left_out(result: LogResult) -> Iterator[str]:
+    health = result.health
+    if health.missing:
+        yield (
+            f"Missing are {_percent(health.missing_share)} of the rewards there should be; epsilon is "
+            f"{_percent(result.epsilon)}."
+        )
+    if not result.ignored:
+        return
+    if result.sequential:
+        why = "they came after the decision"
+    elif result.sigma_from is not None:
+        why = "sigma was estimated from them"
+    elif result.ignored == health.repeated:
+        yield "Those were not used: a source counts once for an arm, by its first reward."
+        return
+    else:
+        why = "their source had rewarded the same arm before, or is not known"
+    yield f"{result.ignored:,} rewards were not used for the evidence: {why}."
+
+
+def _assumptions(page: Page, result: LogResult) -> None:
+    page.heading("What it rests on", "assumptions")
+    if result.alarms:
+        page.alarms("The log itself contradicts what is assumed here:", _alarms(result))
+    meant = "has probability" if result.proved else "is meant (nobody has proved it) to have probability"
+    not_so = ", which it is not" if result.alarms else ""
+    page.say(f"A wrong answer {meant} {_percent(result.delta)} at most, if all of this is true{not_so}:")
+    noise = "clean rewards scatter no wider than sigma says"
+    if result.bounds is not None:
+        noise = "every reward lies within the bounds"
+    page.bullets(f"{_capital(part)}." for part in (*result.promise.split("; "), noise))
+    page.say("What is not claimed:")
+    page.bullets(_not_claimed(result))
+
+
+def _not_claimed(result: LogResult) -> Iterator[str]:
+    yield (
+        "That anything was replaced, or by whom: epsilon is what was assumed before, and no finding. If more is fake "
+        "than it allows, all of this may be wrong."
+    )
+    if result.best is None:
+        yield "That the arms are equally good: no winner is named, which is all. The arm that leads is a guess."
+    else:
+        yield "That the winner is the best by anything but the mean of rewards such as these."
+    if result.limit == "contamination":
+        yield "That more rewards would not help, with probability 1 - delta: it is a finding, outside delta."
+    if result.tolerance is not None and not result.alarms:
+        yield "That the counts above were replaced, or more: they say what the answer bears, and not what happened."
+
+
+def _repeat(page: Page, result: LogResult, command: str | None, prints: Sequence[tuple[str, str]]) -> None:
+    page.heading("How to repeat it", "repeat")
+    if command:
+        page.code(command)
+    elif result.sequential:
+        page.say("bestarm.identify_log(..., sequential=True) with what is below.")
+    else:
+        page.say("bestarm.identify_log with what is below.")
+    page.table(["setting", "value"], [list(pair) for pair in _settings(result)])
+    if prints:
+        page.table(["log", "SHA-256"], [list(pair) for pair in prints])
+    else:
+        page.say("The log came from no file that is there to be fingerprinted (SHA-256): from a table, or a pipe.")
+    page.say(f"Versions: {', '.join(f'{name} {number}' for name, number in _versions())}.")
+    page.say(
+        "There is no date here on purpose: the same log, command and versions give this page again, byte for byte.",
+        soft=True,
+    )
+
+
+def _settings(result: LogResult) -> Iterator[tuple[str, str]]:
+    if result.method != "certified":
+        yield "method", result.method
+    yield "delta", f"{result.delta!r}"
+    yield "epsilon", f"{result.epsilon!r}"
+    yield "contamination", str(result.options.get("contamination"))
+    if result.bounds is not None:
+        yield "bounds", f"{result.bounds[0]:g}, {result.bounds[1]:g}"
+    else:
+        yield "sigma", f"{result.sigma!r}{' (estimated)' if result.sigma_from is not None else ''}"
+    for name in ("good_enough", "paired"):
+        if result.options.get(name):
+            yield name, str(result.options[name])
+    if result.sequential:
+        yield "sequential", "True"
+    if result.health.rows:
+        yield "layout of the log", result.health.layout
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    yield "bestarm", version("bestarm")
+    yield "Python", platform.python_version()
+    for name in _PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):  # DuckDB is an extra
+            yield name, version(name)
+
+
+def _fingerprints(result: LogResult, logs: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """Return each file with its SHA-256; of standard input there is none."""
+    found = [Path(log) for log in logs] or [Path(name) for name in result.health.files if Path(name).is_file()]
+    for log in found:
+        if str(log) == "-":
+            continue
+        try:
+            with log.open("rb") as stream:
+                yield str(log), hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise InputError("logs", "be files that can be read", str(log), error.strerror or str(error)) from None
+
+
+# ---------------------------------------------------------------------------------------------------------- small parts
+
+
+def _is_near(result: LogResult) -> bool:
+    return result.options.get("good_enough") is not None and len(result.candidates) > 1
+
+
+def _short(label: Label | None, most: int = _MOST_LETTERS) -> str:
+    words = str(label)
+    return words if len(words) <= most else words[: most - 1] + "…"
+
+
+def _shortened(sentence: str, result: LogResult) -> str:
+    """Return a sentence with very long labels cut off."""
+    long = {repr(row.label) for row in result.arms if len(str(row.label)) > _MOST_LETTERS}
+    for words in sorted(long, key=lambda each: (-len(each), each)):
+        sentence = sentence.replace(words, f"{words[:_MOST_LETTERS]}…{words[-1]}")
+    return sentence
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _number(value: float) -> str:
+    if value != value:
+        return "–"
+    return f"{value:.4g}" if abs(value) != float("inf") else ("∞" if value > 0 else "−∞")
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.4g} %"
+
+
+def _svg(figure: Figure) -> str:
+    """Return a figure as SVG, the same text for the same data; its letters are left to the browser, which has more."""
+    import warnings
+
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    stream = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": "bestarm", "svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        canvas: Any = FigureCanvasSVG(figure)
+        canvas.print_svg(stream, metadata={"Date": None})
+    return stream.getvalue()
+
+
+def _png(figure: Figure) -> bytes:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    stream = io.BytesIO()
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.print_png(stream)
+    return stream.getvalue()
+
+
+def _save(place: Path, content: bytes) -> None:
+    try:
+        place.write_bytes(content)
+    except OSError as error:
+        raise InputError("report", "be a file that can be written", str(place), error.strerror or str(error)) from None

@@ -1,0 +1,340 @@
+"""`bestarm inspect` and `bestarm identify` on files as an analyst has them: answers, exit codes, and no tracebacks."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from bestarm.cli.log_options import reading_bar, spoken
+from bestarm.cli.main import app
+from bestarm.errors import InputError
+from contest import BEST, BOTS, RIGGED, contest
+
+QUESTION = ("--arm", "caption", "--reward", "stars", "--bounds", "1,5")
+
+
+def bestarm(*words: object, code: str = "", stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+    """Run the command as a process of its own, which is the only way to see a traceback; `code` comes before it."""
+    start = ["-c", f"{code}\nfrom bestarm.cli import main\nmain()"] if code else ["-m", "bestarm"]
+    done = subprocess.run([sys.executable, *start, *map(str, words)], input=stdin, capture_output=True, check=False)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def run(*words: object) -> Result:
+    """Run the command in this process, which is faster; bad input is an exception."""
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    if isinstance(done.exception, InputError):
+        raise done.exception
+    assert isinstance(done.exception, SystemExit | None), done.exception
+    return done
+
+
+def answer(*words: object) -> dict[str, Any]:
+    found = json.loads(run("identify", *words, "--format", "json").stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("contest")
+    logs = {
+        "clean": contest(1, rigged=False).anonymous,
+        "bots": contest(1, rigged=True).anonymous,
+        "voters": contest(1, rigged=True).votes,
+    }
+    for name, frame in logs.items():
+        frame.to_csv(folder / f"{name}.csv", index=False)
+    return {name: folder / f"{name}.csv" for name in logs}
+
+
+def written(folder: Path, text: str | bytes, name: str = "log.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+# -------------------------------------------------------------------------------------------------- three right answers
+
+
+def test_the_clean_contest_names_the_best_caption_and_ends_with_0(files: dict[str, Path]) -> None:
+    done = bestarm("identify", files["clean"], *QUESTION, "--epsilon", 0.01)
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = " ".join(done.stdout.split())
+    assert shown.startswith("'A' has the highest mean of 8 arms")
+    assert "overturn it would take more than 483 fake rewards (of 30,000, whichever they are) to overturn this" in shown
+    assert "with no more, 'A' is the best, wrong with probability at most 0.05" in shown
+    assert "The answer stands up to epsilon = 0.016: are more than 1.6 % of your rewards fake?" in shown
+    assert "valid at any time" not in shown  # only the replay's is
+    assert "- 30,000 rows read, 30,000 rewards used." in shown
+    bars = [line for line in done.stdout.splitlines() if "█" in line]
+    assert [line.split()[0] for line in bars] == list("ABCDEFGH")
+    assert bars[0].index("█") > bars[-1].index("█")
+
+
+def test_bots_without_voters_name_nobody_and_end_with_3(files: dict[str, Path]) -> None:
+    done = run("identify", files["bots"], *QUESTION, "--epsilon", 0.08)
+    assert done.exit_code == 3
+    assert "\nlimit      contamination\n" in done.stdout
+    assert "\ncandidates A, B, C, D, E, F, G, H\n" in done.stdout
+    found = answer(files["bots"], *QUESTION, "--epsilon", 0.08)
+    assert (found["best"], found["leader"], found["limit"]) == (None, RIGGED, "contamination")
+    assert f"would be named if there were at most {found['overturn']} fake rewards" in " ".join(done.stdout.split())
+
+
+def test_bots_with_voters_name_the_best_caption(files: dict[str, Path]) -> None:
+    found = answer(files["voters"], *QUESTION, "--source", "voter", "--epsilon", 0.015)
+    assert found["best"] == BEST
+    assert found["options"]["contamination"] == "sources"
+    assert found["overturn"] > BOTS
+    done = run("identify", files["voters"], *QUESTION, "--source", "voter", "--epsilon", 0.015)
+    assert f"more than {found['overturn']} dishonest sources (of 3,490, whichever" in " ".join(done.stdout.split())
+    assert "of your sources dishonest?" in " ".join(done.stdout.split())
+
+
+def test_a_column_of_sources_changes_nothing_unless_it_is_asked_for(files: dict[str, Path]) -> None:
+    found = answer(files["voters"], *QUESTION, "--epsilon", 0.08)
+    assert found["options"]["contamination"] == "share-of-all"
+    assert found["best"] is None
+    done = run("identify", files["voters"], *QUESTION, "--epsilon", 0.08)
+    shown = " ".join(done.stdout.split())
+    assert "The column 'voter' may say who gave a reward; it was not used: with --source voter, epsilon is" in shown
+    asked = answer(files["voters"], *QUESTION, "--epsilon", 0.015, "--contamination", "sources")
+    assert asked["best"] == BEST
+    assert "The column 'voter' was taken for the source, by its name." in asked["about_the_file"]
+
+
+def test_a_replay_says_how_many_rows_it_used(files: dict[str, Path]) -> None:
+    question = (files["clean"], *QUESTION, "--epsilon", 0.01, "--sequential")
+    found = answer(*question, "--contamination", "share-of-arm")
+    assert found["best"] == BEST
+    assert found["pulls"] + found["ignored"] == 30_000
+    assert "by a replay in order that used" in found["verdict"]
+    by_other = answer(*question, "--method", "se-cbai")
+    assert by_other["method"] == "se-cbai"
+    assert not by_other["proved"]
+
+
+# ------------------------------------------------------------------------------------------------------------- the rest
+
+
+def test_an_undecided_log_says_which_arms_need_about_how_many_more() -> None:
+    random = np.random.default_rng(17)
+    rows = [f"{arm},{value}" for arm, mean in (("A", 0.6), ("B", 0.52)) for value in random.binomial(1, mean, 300)]
+    text = "\n".join(("variant,clicked", *rows)) + "\n"
+    done = CliRunner().invoke(app, ["identify", "-", "--bounds", "0,1", "--epsilon", "0"], input=text)
+    assert done.exit_code == 3
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("more ")]
+    assert line.startswith("more       about ")
+    assert line.endswith(" would decide it (a rough forecast)")
+    assert "\nleader     'A', a guess and not a verdict\n" in done.stdout
+    assert "\ncandidates A, B\n" in done.stdout
+
+
+def test_csv_has_all_arms(files: dict[str, Path]) -> None:
+    done = run("identify", files["clean"], *QUESTION, "--epsilon", 0.01, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [row["label"] for row in rows] == list("ABCDEFGH")
+    assert all(float(row["lead"]) > 0 for row in rows[1:])
+
+
+def test_a_terminal_without_blocks_gets_letters(files: dict[str, Path]) -> None:
+    question = ["identify", str(files["clean"]), *QUESTION, "--epsilon", "0.01"]
+    done = CliRunner(charset="ascii").invoke(app, question)
+    assert done.exit_code == 0
+    assert "---O---" in done.stdout
+
+
+def test_many_arms_with_long_names_do_not_flood_the_terminal(tmp_path: Path) -> None:
+    rows = [f"{'caption ' * 20}{arm},{arm % 5}" for arm in range(50) for _ in range(3)]
+    path = written(tmp_path, "\n".join(("caption,stars", *rows)) + "\n")
+    done = run("identify", path, "--bounds", "0,4", "--epsilon", 0)
+    assert "... and 30 more arms (--format csv has all)" in done.stdout
+    table = done.stdout.split("\n\n")[1]
+    assert max(map(len, table.splitlines())) <= 120
+    assert "  50 arms  " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("A,B\n" + "1,0\n" * 200, ("--wide",)),
+        ("A,B,C\n" + "1,0,7\n" * 200, ("--wide", "--arm", "A,B")),
+        ("arm,reward,count\nA,1,200\nB,0,200\n", ("--counted", "count")),
+        ("name,bad,good\nA,0,200\nB,200,0\n", ("--arm", "name", "--counted", "bad=0,good=1")),
+        ("arm,reward\n" + "A,1\nB,0\n" * 200 + "A,\n", ("--missing", "drop")),
+        ("arm,reward\n" + "A,1\nB,0\n" * 200 + "A,\n", ("--missing", "replaced", "--epsilon", "0.01")),
+        ("arm,reward\n" + "A,1\nB,0\n" * 200 + "A,x\n", ("--on-bad-row", "skip")),
+        ("when,arm,1,2\n" + "1,A,1,9\n2,B,0,9\n" * 200, ("--counted", "no", "--reward", "1")),
+    ],
+)
+def test_a_log_may_be_wide_counted_or_have_bad_rows(tmp_path: Path, text: str, options: tuple[str, ...]) -> None:
+    assert answer(written(tmp_path, text), "--bounds", "0,1", "--epsilon", 0, *options)["best"] == "A"
+
+
+def test_several_files_a_pattern_and_stdin_are_one_log(tmp_path: Path, files: dict[str, Path]) -> None:
+    one = written(tmp_path, "arm,reward\n" + "A,1\n" * 200, "votes-1.csv")
+    two = written(tmp_path, b"arm,reward\n" + b"B,0\n" * 200, "votes-2.csv")
+    written(tmp_path, gzip.compress(b"arm,reward\n" + b"A,1\n" * 10), "votes-3.csv.gz")
+    question = ("--bounds", "0,1", "--epsilon", 0)
+    assert answer(one, two, *question)["rows"] == 400
+    assert answer(tmp_path / "votes-*", *question)["rows"] == 410
+    done = bestarm("identify", "-", *question, "--format", "json", stdin=one.read_bytes() + b"B,0\n" * 200)
+    assert json.loads(done.stdout)["best"] == "A"
+
+
+def test_the_page_and_the_picture_are_written(tmp_path: Path, files: dict[str, Path]) -> None:
+    page, picture = tmp_path / "answer.html", tmp_path / "answer.png"
+    run("identify", files["clean"], *QUESTION, "--epsilon", 0.01, "--report", page, "--plot", picture)
+    assert "<html" in page.read_text()
+    assert "bestarm" in page.read_text()
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_sigma_may_be_estimated_for_one_epsilon(tmp_path: Path) -> None:
+    random = np.random.default_rng(22)
+    rows = [f"{arm},{value:.3f}" for arm, mean in (("A", 3.0), ("B", 1.0)) for value in random.normal(mean, 2, 4000)]
+    path = written(tmp_path, "\n".join(("arm,reward", *rows)) + "\n")
+    question = ("identify", path, "--epsilon", 0.01, "--contamination", "share-of-arm", "--sigma")
+    done = run(*question, "estimate")
+    assert done.exit_code == 0
+    shown = " ".join(done.stdout.split())
+    assert "(sigma estimated from 2,000 others)" in shown
+    assert "then too (it was estimated for epsilon = 0.01)" in shown
+    assert run(*question, "2.5").exit_code == 0
+
+
+# -------------------------------------------------------------------------------------------------------------- inspect
+
+
+def test_inspect_points_at_the_bots(files: dict[str, Path]) -> None:
+    done = run("inspect", files["voters"])
+    assert done.exit_code == 0
+    shown = " ".join(done.stdout.split())
+    assert "40 sources" in shown
+    assert "epsilon = 0.011 of the sources" in shown
+    assert "bounds = (1, 5), if no other reward is possible" in shown
+    found = json.loads(run("inspect", files["voters"], "--format", "json").stdout)
+    assert {each["kind"] for each in found["suspicions"]} == {"busy sources", "devoted sources"}
+    assert found["total"] == 30_000
+    assert run("inspect", files["clean"]).stdout.count("- Nothing that was looked for.") == 1
+
+
+def test_inspect_counts_what_identify_refuses(tmp_path: Path) -> None:
+    path = written(tmp_path, "arm,reward\n" + "A,1\nB,0\n" * 20 + "A,x\nB,\n")
+    done = run("inspect", path)
+    assert "1 bad row skipped" in done.stdout
+    assert "1 reward missing (2.44 %), left out." in done.stdout
+
+
+# ------------------------------------------------------------------------------------------------------------ bad input
+
+GOOD = "arm,reward\nA,1\nB,0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("", (), "must have rows, got 'an empty file'"),
+        ("arm,reward\n", (), "must have rows, got 'a header alone'"),
+        (
+            "arm,reward\nA,1\nB,x\n",
+            (),
+            "line 3 of {path} must have a number as reward, got 'x': correct it; --on-bad-row",
+        ),
+        ("arm,reward\nA,1\nB,7\n", (), "line 3 of {path} must have reward within the bounds (0.0, 1.0), got '7'"),
+        ("arm,reward\nA,1\n,1\n", (), "line 3 of {path} must have an arm"),
+        ("arm,reward\nA,1\nB,\n", (), 'missing must say what a missing reward is, "drop" or "replaced"'),
+        ("arm,arm,reward\nA,A,1\nB,B,0\n", (), "arm must name one of the columns"),
+        ("arm,reward\nA,1\nA,0\n", (), "{path} must have at least two arms"),
+        ("x,y\nA,1\nB,0\n", (), "arm must name one of the columns 'x', 'y', got None: say which one it is with --arm"),
+        (GOOD, ("--arm", "caption"), "arm must name one of the columns 'arm', 'reward', got 'caption'"),
+        (GOOD, ("--bounds", "1"), "bounds must be two numbers separated by a comma, got '1'"),
+        (GOOD, ("--sigma", "big"), "sigma must be a number, or estimate, got 'big'"),
+        (GOOD, ("--sigma", "1"), "sigma must be given, or bounds, and not both"),
+        (GOOD, ("--epsilon", "0.7"), "epsilon must be in [0, 0.5), got 0.7"),
+        (GOOD, ("--contamination", "bots"), "contamination must be one of"),
+        (GOOD, ("--contamination", "sources"), "source must be a column of the log for --contamination sources"),
+        (GOOD, ("--method", "se-cbai"), "method must come with --sequential, got 'se-cbai'"),
+        (GOOD, ("--missing", "ignore"), "missing must be one of"),
+        (GOOD, ("--counted", "a=b"), "counted must give the value that each column counts, got 'a=b'"),
+        (GOOD, ("--paired",), "paired must come with sources and bounds"),
+        (GOOD, ("--report", "answer.doc"), "report must end in .html or .md, got 'answer.doc'"),
+        (GOOD, ("--report", "no/where/answer.md"), "report must be in a folder that is there"),
+        (GOOD, ("--plot", "answer"), "plot must end in .png, .svg or .pdf, got 'answer'"),
+        (GOOD, ("--plot", "no/where/answer.png"), "plot must be a file in a folder that is there"),
+    ],
+)
+def test_bad_input_is_refused_in_the_words_of_the_command(
+    tmp_path: Path, text: str, options: tuple[str, ...], message: str
+) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(InputError) as refused:
+        run("identify", path, "--bounds", "0,1", "--epsilon", 0.1, *options)
+    assert message.format(path=path) in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"PK\x03\x04 a zip file",
+        b"\x1f\x8b\x08\x00 no gz at all",
+        b"PAR1 and no Parquet",
+        b"\x00\x01\x02\x03" * 100,
+        b'arm,reward\nA,1\n"B,0\n',
+    ],
+)
+def test_a_damaged_file_is_one_line_and_exit_code_2(tmp_path: Path, content: bytes) -> None:
+    path = written(tmp_path, content)
+    for words in (("identify", path, "--bounds", "0,1", "--epsilon", "0"), ("inspect", path)):
+        done = bestarm(*words)
+        assert (done.returncode, done.stdout) == (2, ""), words
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stderr.startswith("bestarm: ")
+
+
+def test_without_duckdb_it_says_what_to_install(tmp_path: Path) -> None:
+    path = written(tmp_path, GOOD)
+    for words in (("identify", path, "--bounds", "0,1", "--epsilon", "0"), ("inspect", path)):
+        done = bestarm(*words, code="import sys; sys.modules['duckdb'] = None")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stderr.startswith("bestarm: duckdb must be installed for a log to be read")
+        assert "pip install -e '.[log]'" in done.stderr
+    help_ = bestarm("identify", "--help", code="import sys; sys.modules['duckdb'] = None")
+    assert help_.returncode == 0
+
+
+def test_messages_speak_of_options() -> None:
+    assert spoken("say missing='drop', or paired=True") == "say --missing drop, or --paired"
+    assert spoken('on_bad_row="skip" leaves out') == "--on-bad-row skip leaves out"
+    assert spoken("fill it in, or source=False if") == "fill it in, or no --source if"
+    assert spoken("say sigma=1.0, or bounds=(low, high) if") == "say --sigma 1.0, or --bounds low,high if"
+    assert spoken("epsilon = 0.1 and source='my column'") == "epsilon = 0.1 and --source 'my column'"
+
+
+def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    with reading_bar() as show:
+        assert show is None
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    with reading_bar() as show:
+        assert show is not None
+        for share in (0.1, 0.9, 0.2):
+            show(share)
+    assert isinstance(sys.stderr, Terminal)
+    assert "reading the log, pass 2" in sys.stderr.getvalue()
