@@ -143,6 +143,8 @@ def test_identify_claims_nothing_if_later_rewards_contradict_sigma() -> None:
     for more in ((), ("--sequential",)):
         done = bestarm("identify", "-", "--epsilon", "0.02", "--sigma", "0.3", *more, stdin=text)
         shown = " ".join(done.stdout.split())
+        assert done.returncode == 4
+        assert shown.startswith("'A' comes first of 2 arms")
         assert shown.count("Alarm: no mean fits the 300 rewards of") == 2
         assert "wrong with probability" not in shown
         assert "p-value" not in shown

@@ -338,3 +338,27 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -
             show(share)
     assert isinstance(sys.stderr, Terminal)
     assert "reading the log, pass 2" in sys.stderr.getvalue()
+
+
+def test_a_time_that_was_guessed_can_be_switched_off(tmp_path: Path) -> None:
+    """In the order of the file each voter rewards A first, in the order of the column B."""
+    log = tmp_path / "log.csv"
+    rows = [f"A,5,v{who},2\nB,1,v{who},1\n" for who in range(300)]
+    log.write_text("arm,reward,voter,time\n" + "".join(rows))
+    asked = ("--source", "voter", "--epsilon", "0.01", "--bounds", "1,5")
+    numbers = {}
+    for more in ((), ("--time", "no")):
+        found = answer(log, *asked, *more)
+        numbers[more] = " ".join(found["about_the_file"])
+    assert "'time' was taken for the time" in numbers[()]
+    assert "for the time" not in numbers["--time", "no"]
+
+
+def test_a_name_that_no_font_has_is_drawn_without_a_warning_of_matplotlib(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("arm,reward\n" + "日本語,5\nB,1\n" * 300, encoding="utf-8")
+    asked = ("--epsilon", "0.01", "--bounds", "1,5", "--report", tmp_path / "page.md")
+    done = bestarm("identify", log, *asked, "--plot", tmp_path / "picture.png")
+    assert done.returncode == 0
+    assert "UserWarning" not in done.stderr
+    assert done.stderr.count("some letters of the arms' names are not in the font") == 1

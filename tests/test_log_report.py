@@ -6,7 +6,6 @@ import hashlib
 import html
 import math
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -77,11 +76,8 @@ def pages(results: dict[str, LogResult], logs: dict[str, Path], tmp_path_factory
     folder = tmp_path_factory.mktemp("pages")
     for name, result in results.items():
         for ending in ("html", "md"):
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # of 日本語, in the PNG
-                write_report(
-                    result, folder / f"{name}.{ending}", command=COMMAND, logs=[logs[name]] if name in logs else ()
-                )
+            place = folder / f"{name}.{ending}"
+            write_report(result, place, command=COMMAND, logs=[logs[name]] if name in logs else ())
     return folder
 
 

@@ -138,9 +138,11 @@ def test_the_sentence_of_a_run_under_way() -> None:
 def test_alarms_are_said_aloud_and_take_the_promise_back() -> None:
     text = str(sample(alarms=("more outliers than epsilon allows", "sigma is too small")))
     assert text.endswith(
-        "certified stopped after 12,345 rewards, (sigma = 1, epsilon = 0.1); no probability is claimed, as the rewards "
-        "contradict the assumptions. Alarm: more outliers than epsilon allows. Alarm: sigma is too small."
+        "certified stopped after 12,345 rewards, no probability is claimed, as the rewards contradict the assumptions "
+        "(sigma = 1, epsilon = 0.1). Alarm: more outliers than epsilon allows. Alarm: sigma is too small."
     )
+    assert text.startswith("'B' comes first of 3 arms")
+    assert "highest mean" not in text
     assert "wrong with probability" not in text
 
 

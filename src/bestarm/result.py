@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 STATUSES = ("undecided", "identified", "indistinguishable")  # by the code that kernels use
 LIMITS = (None, "contamination", "resolution")  # likewise; "budget" is what a driver says
+_NO_CLAIM = "no probability is claimed, as the rewards contradict the assumptions"
 _SHOWN = 10  # labels in a sentence
 _ROWS = 50  # of a table in a notebook
 
@@ -107,8 +108,8 @@ class Result:
             many = "1 pull was" if self.cancelled == 1 else f"{self.cancelled:,} pulls were"
             how = "left out" if self.options.get("contamination") == "sources" else "counted as replaced"
             sentence += f"; {many} cancelled and {how}"
-        if self.alarms:
-            sentence += "; no probability is claimed, as the rewards contradict the assumptions"
+        if self.alarms and _NO_CLAIM not in sentence:
+            sentence += f"; {self._terms()}"
         return sentence + "." + "".join(f" Alarm: {alarm}." for alarm in self.alarms)
 
     def _terms(self) -> str:
@@ -116,7 +117,7 @@ class Result:
         if self.bounds is not None:
             noise = f"rewards from {self.bounds[0]:g} to {self.bounds[1]:g}"
         if self.alarms:
-            return f"({noise}, epsilon = {self.epsilon:g})"
+            return f"{_NO_CLAIM} ({noise}, epsilon = {self.epsilon:g})"
         if not self.proved:
             return (
                 f"meant to be wrong with probability at most {self.delta:g} ({noise}, epsilon = {self.epsilon:g}) "
@@ -129,11 +130,8 @@ class Result:
 
     def _identified(self) -> str:
         within = self.options.get("good_enough")
-        what = f"{self.best!r} has the highest mean"
         near = within is not None and len(self.candidates) > 1
-        if near:
-            what = f"{self.best!r} is within {within:g} of the highest mean"
-        sentence = f"{what} of {len(self.arms)} arms{self._compared()}: "
+        sentence = f"{self._named()}{self._compared()}: "
         sentence += f"{self.method} stopped after {self.pulls:,} rewards, {self._terms()}"
         if self.tolerance is not None and not self.alarms and not near:
             sentence += f"; the same rewards would single it out with epsilon up to {self.tolerance:.3g}"
@@ -142,6 +140,15 @@ class Result:
                 many = "reward" if self.overturn == 1 else "rewards"
                 sentence += f", or with {self.overturn:,} replaced {many} {where}"
         return sentence
+
+    def _named(self) -> str:
+        """Say what is claimed of the winner: no more than that it comes first if the rewards contradict themselves."""
+        within, many = self.options.get("good_enough"), f"{len(self.arms)} arms"
+        if self.alarms:
+            return f"{self.best!r} comes first of {many}"
+        if within is not None and len(self.candidates) > 1:
+            return f"{self.best!r} is within {within:g} of the highest mean of {many}"
+        return f"{self.best!r} has the highest mean of {many}"
 
     def _stopped(self) -> str:
         sentence = f"no winner is named among {self._listed()}: {self.method} stopped after {self.pulls:,} rewards, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from bestarm.log.result import LogResult
 
 NO_WINNER = 3
+NO_CLAIM = 4
 
 
 def identify(
@@ -103,7 +105,8 @@ def identify(
 ) -> None:
     """Say which arm of a log is best, from all its rows whatever their order, or why none is named.
 
-    Exit code 0 if an arm is named, 3 if none is, 2 for bad input.
+    Exit code 0 if an arm is named, 3 if none is, 2 for bad input; 4 if an arm comes first but the rewards contradict
+    the assumptions (an alarm), so that nothing is claimed of it.
     """
     from bestarm.errors import InputError
 
@@ -139,7 +142,9 @@ def identify(
         from bestarm.cli.log_table import print_verdict
 
         print_verdict(result)
-    raise typer.Exit(0 if result.best is not None else NO_WINNER)
+    if result.best is None:
+        raise typer.Exit(NO_WINNER)
+    raise typer.Exit(NO_CLAIM if result.alarms else 0)
 
 
 def _answer(log: list[str], question: dict[str, Any]) -> LogResult:
@@ -183,6 +188,11 @@ def _draw(result: LogResult, path: Path) -> None:
     from bestarm.log.report import draw
 
     try:
-        draw(result).savefig(path, dpi=150)
+        with warnings.catch_warnings(record=True) as said:
+            draw(result).savefig(path, dpi=150)
     except (OSError, ValueError) as error:
         raise InputError("plot", "be a file that can be written (.png, .svg, .pdf)", str(path), str(error)) from None
+    if any("missing from font" in str(one.message) for one in said):
+        print(
+            f"{path}: some letters of the arms' names are not in the font (a browser has more: .svg)", file=sys.stderr
+        )

@@ -27,7 +27,7 @@ Arm = Annotated[
 Reward = Annotated[str | None, typer.Option(metavar="COL", help="Column of the reward; guessed likewise.")]
 Time = Annotated[
     str | None,
-    typer.Option(metavar="COL", help="Column of when a reward was given; guessed where the order matters."),
+    typer.Option(metavar="COL", help="Column of when a reward was given; guessed where the order matters, or no."),
 ]
 Wide = Annotated[
     bool,
@@ -94,7 +94,7 @@ def columns(
         "arm": None if wide else arm,
         "reward": reward,
         "source": source,
-        "time": time,
+        "time": False if time == "no" else time,
         "wide": several or wide,
         "counted": _counted(counted),
         "bounds": pair(bounds),

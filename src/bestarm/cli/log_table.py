@@ -69,7 +69,9 @@ def _print_arms(result: LogResult) -> None:
     rows = []
     for row in shown:
         cells: dict[str, Any] = {"arm": _short(str(row["label"])), "rewards": row["pulls"]}
-        cells |= {name: row[name] if math.isfinite(row[name]) else None for name in ("estimate", "lower", "upper")}
+        shown_ends = ("lower", "upper") if row["lower"] <= row["upper"] else ()  # after an alarm no mean may fit
+        cells |= dict.fromkeys(("estimate", "lower", "upper"))
+        cells |= {name: row[name] for name in ("estimate", *shown_ends) if math.isfinite(row[name])}
         if "lead" in row:
             cells["lead"] = row["lead"]
         cells["left"] = "yes" if row["active"] else "no"
@@ -89,7 +91,8 @@ def _short(label: str) -> str:
 def _scale(result: LogResult, rows: list[ArmRow]) -> tuple[float, float] | None:
     if result.bounds is not None:
         return result.bounds
-    ends = [value for row in rows for value in (row.estimate, row.lower, row.upper) if math.isfinite(value)]
+    fitting = [end for row in rows if row.lower <= row.upper for end in (row.lower, row.upper)]
+    ends = [value for value in (*fitting, *(row.estimate for row in rows)) if math.isfinite(value)]
     return (min(ends), max(ends)) if ends and min(ends) < max(ends) else None
 
 

@@ -40,10 +40,11 @@ def promise(rewards: Rewards, kind: str, paired: bool = False) -> str:
     if lost and kind == "sources":
         said += f"; whose rewards are missing ({lost:,}) is among the dishonest"
     elif lost:
-        said += f"; the {lost:,} missing rewards are among the replaced"
+        said += f"; the {f'{lost:,} missing rewards are' if lost > 1 else 'missing reward is'} among the replaced"
     out = health.bad_rows + (health.missing if health.missing_as == "drop" else 0)
     if out:
-        said += f"; that {out:,} rows were left out has nothing to do with their rewards"
+        rows, theirs = ("rows were", "their rewards") if out > 1 else ("row was", "its reward")
+        said += f"; that {out:,} {rows} left out has nothing to do with {theirs}"
     return said
 
 

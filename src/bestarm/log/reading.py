@@ -7,27 +7,25 @@ rules for each format, so that a file gives the same rewards as CSV, JSON lines 
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from bestarm.checks import number, one_of
 from bestarm.errors import InputError
+from bestarm.log.bad_rows import bad_rows, described, refuse_first, torn_rows
+from bestarm.log.cells import BLANK, MISSING_REWARD, OK, OUTSIDE, RULES, rows_of, trimmed, understood
 from bestarm.log.columns import choose, is_header
-from bestarm.log.files import LogFile, damaged, find_files, first_line, identifier, quoted, recognise
-from bestarm.log.rewards import BadRow, Health, Rewards, SourceTable
-
-if TYPE_CHECKING:
-    import pandas as pd
+from bestarm.log.files import LogFile, damaged, find_files, first_line, quoted, recognise
+from bestarm.log.rewards import Health, Rewards, SourceTable
+from bestarm.log.tables import as_table
 
 try:
     import duckdb
@@ -44,43 +42,7 @@ _SAMPLE = 200_000  # rows from which it is guessed which way is faster
 _EXAMPLES = 5
 _MEMORY = "2GB"  # of DuckDB, beyond which it writes to disk; the rewards themselves come on top
 _THREADS = 8
-_NUMERIC = (
-    "FLOAT",
-    "DOUBLE",
-    "DECIMAL",
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "BIGINT",
-    "HUGEINT",
-    "UTINYINT",
-    "USMALLINT",
-    "UINTEGER",
-    "UBIGINT",
-)
-_MISSING = ("", "na", "n/a", "nan", "null", "none")
-_SPACES = "' ' || chr(9) || chr(10) || chr(13) || chr(160)"
 Progress = Callable[[float], None]
-
-# What is wrong with a row: the number of its state, the end of "line 7 must ...", and the same as a description.
-_OK, _BLANK, _NO_SOURCE, _NO_TIME, _BAD_COUNT, _MISSING_REWARD, _BAD_REWARD, _OUTSIDE, _BAD_JSON = range(9)
-_TEXT = {
-    _BLANK: ("have an arm", "is no arm"),
-    _NO_SOURCE: ("have a source", "is no source"),
-    _NO_TIME: ("have a time (a number, or a date such as 2024-05-31 12:00)", "is no time"),
-    _BAD_COUNT: ("have a whole number >= 0 as {column}", "is no count"),
-    _BAD_REWARD: ("have a number as {column}", "is no number"),
-    _OUTSIDE: ("have {column} within the bounds {bounds}", "is out of bounds"),
-    _BAD_JSON: ("be an object in JSON", "is no JSON"),
-}
-
-_REJECTS = {  # of DuckDB: the rule that is broken, the same as a description, and what to do
-    "MISSING COLUMNS": ("have as many cells as there are columns", "has too few cells", "correct it"),
-    "TOO MANY COLUMNS": ("have as many cells as there are columns", "has too many cells", "put quotes around its text"),
-    "UNQUOTED VALUE": ("close its quotes", "has an open quote", "double a quote that is part of a text"),
-    "INVALID ENCODING": ("be in UTF-8, as the rows before it are", "is not in UTF-8", "correct it"),
-    "LINE SIZE OVER MAXIMUM": ("be shorter than 2 MB", "is too long", "is a quote not closed?"),
-}
 
 
 def read_log(
@@ -128,7 +90,8 @@ def read_log(
 
     Examples
     --------
-    >>>     >>> votes = pd.DataFrame({"caption": ["A", "B", "A", "B"], "stars": [1, 5, 1, 4]})
+    >>> import pandas as pd
+    >>> votes = pd.DataFrame({"caption": ["A", "B", "A", "B"], "stars": [1, 5, 1, 4]})
     >>> rewards = read_log(votes)
     >>> rewards.labels, rewards.means.tolist()
     (('A', 'B'), [1.0, 4.5])
@@ -193,11 +156,11 @@ class Log:
     """A log that is open: its columns, and its rows as the table `cells` of a database (arm, reward, count, ...)."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, data: Any, options: _Options) -> None:
-        self._connection = connection
+        self.connection = connection
         self._folder = folder
         self._options = options
-        self._comma = True
-        self._rejected: list[BadRow] = []
+        self.has_commas = True  # whether a comma may be a decimal one
+        self._types: dict[str, str] = {}  # of the columns of the table
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
         for setting in (
             f"memory_limit='{_MEMORY}'",
@@ -209,7 +172,7 @@ class Log:
             "enable_progress_bar=false",
         ):
             connection.execute(f"SET {setting}")
-        self._table = _as_table(data)
+        self._table = as_table(data)
         self.files = [] if self._table is not None else find_files(data, folder)
         for file in self.files:
             recognise(file, folder, options.wanted)
@@ -253,14 +216,28 @@ class Log:
             if not file.columns and file.kind == "json":
                 raise InputError(file.name, "have rows", "none", "is it JSON lines, an object a line?")
         if self._table is not None:
-            self._connection.register("log_table", self._table.plain(self.columns.used))
-            described = self._connection.execute("DESCRIBE log_table").fetchall()
+            self.connection.register("log_table", self._table.plain(self.columns.used))
+            described = self.connection.execute("DESCRIBE log_table").fetchall()
             self._types = {name: str(kind) for name, kind, *_ in described}
         self._make_views()
 
+    def rows_of(self, file: LogFile | None, *, located: bool = False) -> str:
+        """Return the query of the rows of a file (None: the table): arm, reward and so on, as text."""
+        return rows_of(file, self.columns, self._types, located=located)
+
+    def understood(self, relation: str) -> str:
+        """Return the rows of a relation like `cells` with what they mean: name, value, n and state."""
+        return understood(relation, self.columns, self.bounds, self.has_commas)
+
     @property
-    def _parts(self) -> list[LogFile | None]:
-        return [*self.files] or [None]  # None: the table
+    def bounds(self) -> tuple[float, float] | None:
+        """What a reward can be."""
+        return self._options.bounds
+
+    @property
+    def parts(self) -> list[LogFile | None]:
+        """The files, or None for the table."""
+        return [*self.files] or [None]
 
     @property
     def _name(self) -> str:
@@ -268,21 +245,21 @@ class Log:
 
     def _describe(self, file: LogFile) -> None:
         try:
-            rows = self._connection.execute(f"DESCRIBE SELECT * FROM {file.scan()}").fetchall()
+            rows = self.connection.execute(f"DESCRIBE SELECT * FROM {file.scan()}").fetchall()
         except duckdb.Error as error:
             raise InputError(file.name, "be a whole Parquet file", first_line(error), "get it again") from error
         file.columns = tuple(name for name, *_ in rows if name != "file_row_number")
         file.types = {name: str(kind) for name, kind, *_ in rows}
 
     def _make_views(self) -> None:
-        parts = [self._part(file) for file in self._parts]
-        self._connection.execute("CREATE OR REPLACE VIEW cells AS " + " UNION ALL ".join(parts))
+        parts = [self.rows_of(file) for file in self.parts]
+        self.connection.execute("CREATE OR REPLACE VIEW cells AS " + " UNION ALL ".join(parts))
 
     def _drop_guessed_time(self) -> None:
         """Do without a time that nobody asked for if some of its first cells are none."""
         if self.columns.time is None or self._options.time is not None:
             return
-        found = self._connection.execute(
+        found = self.connection.execute(
             f"SELECT count(*) FROM (SELECT seconds FROM cells LIMIT {_SAMPLE // 20}) WHERE seconds IS NULL"
         ).fetchone()
         if found is not None and found[0]:
@@ -294,98 +271,18 @@ class Log:
             self.columns = replace(self.columns, time=None, guesses=(*kept, said))
             self._make_views()
 
-    def _part(self, file: LogFile | None, *, located: bool = False) -> str:
-        """Return the query of the rows of a file: arm, reward and count as text, who, at, and which rows they are."""
-        columns = self.columns
-        scan = file.scan() if file else "log_table"
-        kinds = file.types if file else self._types  # none of a text file
-
-        def text(name: str | None) -> str:
-            """Return a column as text, whatever it is: 1.0 as 1, as pandas has it where a number is missing."""
-            if name is None:
-                return "NULL"
-            column = file.column(name) if file else identifier(name)
-            if file is not None and file.kind != "parquet":
-                return column
-            kind = kinds[name]
-            if kind in ("FLOAT", "DOUBLE"):
-                whole = f"isfinite({column}) AND {column} = floor({column}) AND abs({column}) < 1e15"
-                cast = f"CAST(CAST({column} AS BIGINT) AS VARCHAR)"
-                return f"CASE WHEN {whole} THEN {cast} ELSE CAST({column} AS VARCHAR) END"
-            return f"CAST({column} AS VARCHAR)"
-
-        broken = "NOT json_valid(line)" if file and file.kind.startswith("json") else "false"
-        if file and file.kind == "json":
-            scan = f"(SELECT * FROM {scan} WHERE trim(coalesce(line, '')) <> '')"
-        if file is None and located:
-            scan = f"(SELECT *, row_number() OVER () AS file_row_number FROM {scan})"
-        row = "" if not located else f", {file.whole_row() if file else '[CAST(file_row_number AS VARCHAR)]'} AS whole"
-        clock, seconds = text(columns.time), "NULL::DOUBLE"
-        if columns.time is not None:
-            is_moment = kinds.get(columns.time, "").startswith(("TIMESTAMP", "DATE"))
-            seconds = f"CAST(epoch({identifier(columns.time)}) AS DOUBLE)" if is_moment else moment(clock)
-        rest = f"{text(columns.source)} AS who, {seconds} AS seconds, {clock} AS clock, {broken} AS broken{row}"
-        if columns.arms or columns.values:
-            names = columns.arms or tuple(name for name, _ in columns.values)
-            cells = ", ".join(f"{text(name)} AS w{number}" for number, name in enumerate(names))
-            those = ", ".join(f"w{number}" for number in range(len(names)))
-            arm = "NULL" if columns.arms else text(columns.arm)
-            inner = f"SELECT {cells}, {arm} AS name, {rest} FROM {scan}"
-            wide = f"(SELECT * FROM ({inner}) UNPIVOT INCLUDE NULLS (cell FOR which IN ({those})))"
-            kept = "NULL::DOUBLE AS exact, who, seconds, clock, broken" + (", whole" if located else "")
-            if columns.arms:
-                keyed = _lookup("which", {f"w{number}": quoted(name) for number, name in enumerate(names)})
-                return f"SELECT {keyed} AS arm, cell AS reward, '1' AS often, {kept} FROM {wide}"
-            keyed = _lookup(
-                "which", {f"w{place}": quoted(repr(value)) for place, (_, value) in enumerate(columns.values)}
-            )
-            return f"SELECT name AS arm, {keyed} AS reward, cell AS often, {kept} FROM {wide}"
-        count = text(columns.count) if columns.count else "'1'"
-        arm, reward, exact = text(columns.arm), text(columns.reward), "NULL::DOUBLE"
-        if columns.reward is not None and kinds.get(columns.reward, "").startswith(_NUMERIC):
-            reward, exact = "NULL::VARCHAR", f"CAST({identifier(columns.reward)} AS DOUBLE)"
-        return f"SELECT {arm} AS arm, {reward} AS reward, {count} AS often, {exact} AS exact, {rest} FROM {scan}"
-
     # ------------------------------------------------------------------------------------------------ understanding
-
-    def understood(self, relation: str) -> str:
-        """Return the rows of a relation like `cells` with what they mean: name, value, n and state."""
-        options, columns = self._options, self.columns
-        comma = "TRY_CAST(replace(word, ',', '.') AS DOUBLE)" if self._comma else "NULL"
-        boolean = "CASE lower(word) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"
-        words = ", ".join(quoted(word) for word in _MISSING)
-        count = f"TRY_CAST(trim(often, {_SPACES}) AS DOUBLE)"
-        cases = [("broken", _BAD_JSON), ("coalesce(name, '') = ''", _BLANK)]
-        if columns.source is not None:
-            cases.append((f"trim(coalesce(who, ''), {_SPACES}) = ''", _NO_SOURCE))
-        if columns.time is not None:
-            cases.append(("seconds IS NULL", _NO_TIME))
-        if columns.layout == "counted":
-            cases.append((f"NOT coalesce({count} BETWEEN 0 AND 1e12 AND {count} = floor({count}), false)", _BAD_COUNT))
-        absent = f"CASE WHEN plain IS NULL THEN word IS NULL OR lower(word) IN ({words}) ELSE isnan(plain) END"
-        cases += [(absent, _MISSING_REWARD), ("NOT coalesce(abs(value) < 1e300, false)", _BAD_REWARD)]
-        if options.bounds is not None:
-            low, high = options.bounds
-            cases.append((f"value < {low!r} OR value > {high!r}", _OUTSIDE))
-        state = " ".join(f"WHEN {when} THEN {then}" for when, then in cases)
-        n = f"coalesce(TRY(CAST({count} AS BIGINT)), 1)" if columns.layout == "counted" else "1"
-        # In steps: what most cells do not need (a comma, a word for missing) is computed for the others only.
-        split = f"SELECT *, trim(arm, {_SPACES}) AS name, trim(reward, {_SPACES}) AS word FROM {relation}"
-        plain = f"SELECT *, coalesce(exact, TRY_CAST(word AS DOUBLE)) AS plain FROM ({split})"
-        found = f"CASE WHEN plain IS NULL THEN coalesce({comma}, {boolean}) ELSE plain END"
-        value = f"SELECT *, {found} AS value FROM ({plain})"
-        return f"SELECT *, CASE {state} ELSE {_OK} END AS state, {n} AS n FROM ({value})"
 
     def run(self, sql: str) -> duckdb.DuckDBPyConnection:
         """Run a query, with progress; a file that DuckDB can't read is refused."""
         progress = self._options.progress
         if progress is None:
-            return self._connection.execute(sql)
+            return self.connection.execute(sql)
         failure: list[BaseException] = []
 
         def work() -> None:
             try:
-                self._connection.execute(sql)
+                self.connection.execute(sql)
             except BaseException as error:  # handed to the caller's thread
                 failure.append(error)
 
@@ -394,21 +291,21 @@ class Log:
         try:
             while thread.is_alive():
                 thread.join(0.2)
-                progress(min(max(self._connection.query_progress(), 0.0) / 100.0, 1.0))
+                progress(min(max(self.connection.query_progress(), 0.0) / 100.0, 1.0))
         except BaseException:
-            self._connection.interrupt()
+            self.connection.interrupt()
             thread.join()
             raise
         if failure:
             raise failure[0]
-        return self._connection
+        return self.connection
 
     def _classify_all(self) -> None:
         """Understand all rows, once; in groups of equal ones if there are few different rewards."""
         for attempt in range(3):
             try:
                 self._group()
-                others = {id(file): file for file, _, kind, _ in self._rejects() if kind == "INVALID ENCODING"}
+                others = {id(file): file for file, _, kind, _ in torn_rows(self) if kind == "INVALID ENCODING"}
                 latin = [file for file in others.values() if not file.is_utf8]
                 if not (latin and self._rewrite(latin, encoding="cp1252", newlines=False)):
                     break
@@ -416,12 +313,12 @@ class Log:
                 texts = [file for file in self.files if file.kind == "csv"]
                 if attempt or not self._rewrite(texts, encoding="utf-8", newlines=True):
                     raise self._refusal(error) from error
-        if self._comma and self._has_both_decimals():
-            self._comma = False
+        if self.has_commas and self._has_both_decimals():
+            self.has_commas = False
             self._count_states()
 
     def _group(self) -> None:
-        execute = self._connection.execute
+        execute = self.connection.execute
         self._drop_guessed_time()
         execute("SET preserve_insertion_order=true")
         self.rows = "cells"
@@ -436,7 +333,7 @@ class Log:
         self.is_few = found[0] <= FEW
         keys = ["arm", "reward", "exact", "often", "broken"]
         if self.columns.source is not None:
-            keys.append(f"CASE WHEN {_trimmed('who')} <> '' THEN 'x' END AS who")
+            keys.append(f"CASE WHEN {trimmed('who')} <> '' THEN 'x' END AS who")
         if self.columns.time is not None:
             keys.append("CASE WHEN seconds IS NOT NULL THEN 0.0 END AS seconds")
         self._grouped = self.rows
@@ -465,8 +362,8 @@ class Log:
         )
 
     def _has_both_decimals(self) -> bool:
-        found = self._connection.execute(
-            f"SELECT bool_or(commas), bool_or(points) FROM states WHERE state IN ({_OK}, {_OUTSIDE})"
+        found = self.connection.execute(
+            f"SELECT bool_or(commas), bool_or(points) FROM states WHERE state IN ({OK}, {OUTSIDE})"
         ).fetchone()
         return found is not None and bool(found[0]) and bool(found[1])
 
@@ -491,84 +388,6 @@ class Log:
         self._settle()
         return bool(which)
 
-    def _rejects(self) -> list[tuple[LogFile, int, str, str]]:
-        """Return the rows that DuckDB could not take apart: file, byte, kind of error, and what was there."""
-        if not any(file.kind in ("csv", "json") for file in self.files):
-            return []
-        found = self._connection.execute(
-            "SELECT DISTINCT file_path, coalesce(line_byte_position, 1), error_type::VARCHAR, csv_line "
-            "FROM reject_errors JOIN reject_scans USING (scan_id, file_id) ORDER BY ALL"
-        ).fetchall()
-        places = {file.path: place for place, file in enumerate(self.files)}
-        rows = sorted((places[path], byte, kind, text or "") for path, byte, kind, text in found if path in places)
-        firsts = {(place, byte): (self.files[place], byte, kind, text) for place, byte, kind, text in reversed(rows)}
-        return list(reversed(firsts.values()))
-
-    def _described(self, reject: tuple[LogFile, int, str, str]) -> tuple[BadRow, str, str]:
-        file, byte, kind, text = reject
-        rule, reason, fix = _REJECTS.get(kind, ("be a row of the table", "is no row of the table", "correct it"))
-        text = text.strip("\r\n")
-        if kind == "TOO MANY COLUMNS" or kind == "MISSING COLUMNS":
-            rule = f"{rule} ({len(file.columns)})"
-        return BadRow(file.name, file.line_at(byte), reason, text[:80]), rule, fix
-
-    def _bad_rows(self, most: int) -> Iterator[tuple[BadRow, int, str]]:
-        """Yield the first bad rows of the file, with their state and the name of the column at fault."""
-        states = ", ".join(str(state) for state in _TEXT)
-        self._connection.execute("SET preserve_insertion_order=true")
-        for file in self._parts:
-            rows = f"({self._part(file, located=True)})"
-            found = self._connection.execute(
-                "SELECT whole, state, arm, coalesce(reward, CAST(exact AS VARCHAR)), often, who, clock "
-                f"FROM ({self.understood(rows)}) "
-                f"WHERE state IN ({states}) LIMIT {most}"
-            ).fetchall()
-            lines = self._lines(file, [whole for whole, *_ in found])
-            for line, (whole, state, arm, reward, often, who, clock) in zip(lines, found, strict=True):
-                columns = self.columns
-                value, column = {
-                    _BLANK: (arm, columns.arm),
-                    _NO_SOURCE: (who, columns.source),
-                    _NO_TIME: (clock, columns.time),
-                    _BAD_COUNT: (often, columns.count or "count"),
-                    _BAD_JSON: (whole[0], None),
-                }.get(state, (reward, columns.reward or arm))
-                name = file.name if file else "the table"
-                yield BadRow(name, line, _TEXT[state][1], str("" if value is None else value)[:80]), state, column or ""
-            most -= len(found)
-            if most <= 0:
-                return
-
-    def _lines(self, file: LogFile | None, rows: list[list[str | None]]) -> Iterator[int | None]:
-        cells = [["" if cell is None else cell for cell in row] for row in rows]
-        return file.lines(cells) if file else (int(row[0]) for row in cells)
-
-    def _refuse_first(self, rejects: list[tuple[LogFile, int, str, str]], bad: int, rows: int) -> None:
-        """Refuse the log for the first of its bad rows."""
-        others = f'; on_bad_row="skip" leaves out such rows, {bad:,} of {rows:,}'
-        found = next(self._bad_rows(1), None)
-        torn = self._described(rejects[0]) if rejects else None
-        names = [file.name for file in self.files]
-        if torn is not None:
-            row, rule, fix = torn
-            key = names.index(row.file), row.line or 0
-            if found is None or key <= (names.index(found[0].file), found[0].line or 0):
-                raise InputError(self._where(row), rule, row.value, fix + others)
-        assert found is not None
-        row, state, column = found
-        rule, fix = _TEXT[state][0].format(column=column, bounds=self._options.bounds), "correct it"
-        if state == _BAD_REWARD and "," in row.value and not self._comma:
-            fix = "other rewards have a decimal point, so that this comma is not clear; correct it"
-        elif state == _NO_SOURCE:
-            fix = "fill it in, or source=False if it does not matter who gave a reward"
-        raise InputError(self._where(row), rule, row.value, fix + others)
-
-    def _where(self, row: BadRow) -> str:
-        if row.line is None:
-            return f"a row of {row.file}"
-        is_text = any(file.name == row.file and file.kind in ("csv", "json") for file in self.files)
-        return f"{'line' if is_text else 'row'} {row.line:d} of {row.file}"
-
     # ------------------------------------------------------------------------------------------------------ rewards
 
     def rewards(self) -> Rewards:
@@ -580,21 +399,21 @@ class Log:
 
     def _rewards(self) -> Rewards:
         options = self._options
-        states = self._connection.execute("SELECT state, name, rows, rewards, trimmed FROM states").fetchall()
-        rejects = self._rejects()
+        states = self.connection.execute("SELECT state, name, rows, rewards, trimmed FROM states").fetchall()
+        rejects = torn_rows(self)
         per_row = max(len(self.columns.arms), len(self.columns.values), 1)
         rows = sum(each[2] for each in states) // per_row + len(rejects)
         if not rows:
             raise InputError(self._name, "have rows", "a header alone", "was it written to the end?")
-        bad = sum(each[2] for each in states if each[0] in _TEXT) + len(rejects)
+        bad = sum(each[2] for each in states if each[0] in RULES) + len(rejects)
         if bad and options.on_bad_row == "refuse":
-            self._refuse_first(rejects, bad, rows)
-        missing = {name: count for state, name, count, *_ in states if state == _MISSING_REWARD}
-        number = {name: count for state, name, _, count, _ in states if state == _OK and count > 0}
+            refuse_first(self, rejects, bad, rows)
+        missing = {name: count for state, name, count, *_ in states if state == MISSING_REWARD}
+        number = {name: count for state, name, _, count, _ in states if state == OK and count > 0}
         self._check_arms(missing, number)
         labels = sorted({*number, *missing}, key=_label_key(number))
-        torn = [self._described(reject)[0] for reject in rejects[:_EXAMPLES]]
-        examples = [*torn, *(row for row, *_ in self._bad_rows(_EXAMPLES))] if bad else []
+        torn = [described(reject)[0] for reject in rejects[:_EXAMPLES]]
+        examples = [*torn, *(row for row, *_ in bad_rows(self, _EXAMPLES))] if bad else []
         values, counts = self._values(labels, number)
         sources, repeated = self._sources() if self.columns.source is not None else (None, 0)
         if self.columns.layout == "counted":
@@ -606,9 +425,9 @@ class Log:
             missing_as=options.missing,
             bad_rows=bad,
             bad_examples=tuple(examples[:_EXAMPLES]),
-            blank_arms=sum(each[2] for each in states if each[0] == _BLANK),
-            outside=sum(each[2] for each in states if each[0] == _OUTSIDE),
-            trimmed=sum(each[4] for each in states if each[0] == _OK),
+            blank_arms=sum(each[2] for each in states if each[0] == BLANK),
+            outside=sum(each[2] for each in states if each[0] == OUTSIDE),
+            trimmed=sum(each[4] for each in states if each[0] == OK),
             seen_once=tuple(label for label in labels if number[label] == 1),
             repeated=repeated,
             guesses=(*self.columns.guesses, *(note for file in self.files for note in file.notes), *self._comma_note()),
@@ -617,6 +436,20 @@ class Log:
         )
         taken = [missing.get(label, 0) if options.missing == "replaced" else 0 for label in labels]
         return Rewards(tuple(labels), values, counts, health, sources, np.array(taken, np.int64))
+
+    def in_order(self) -> dict[str, NDArray[Any]]:
+        """Return the rows in the order of time, or of the file without one: place of the arm, value, who.
+
+        After `rewards`, which numbers the arms.
+        """
+        self.run("SET preserve_insertion_order=true")
+        numbered = "(SELECT *, row_number() OVER () AS row FROM cells)"
+        when = "seconds, " if self.columns.time else ""
+        found = self.run(
+            f"SELECT place::INTEGER AS place, value, who FROM ({self.understood(numbered)}) JOIN arms USING (name) "
+            f"WHERE state = {OK} ORDER BY {when}row"
+        ).fetchnumpy()
+        return {name: np.asarray(found[name]) for name in ("place", "value", "who")}
 
     def _check_arms(self, missing: dict[str, int], number: dict[str, int]) -> None:
         lost, total = sum(missing.values()), sum(missing.values()) + sum(number.values())
@@ -636,8 +469,8 @@ class Log:
             raise InputError(self._name, rule, sorted(number), "among fewer there is nothing to identify")
 
     def _comma_note(self) -> tuple[str, ...]:
-        found = self._connection.execute(
-            f"SELECT min(comma) FROM understood WHERE state = {_OK} AND comma IS NOT NULL"
+        found = self.connection.execute(
+            f"SELECT min(comma) FROM understood WHERE state = {OK} AND comma IS NOT NULL"
         ).fetchone()
         if found is None or found[0] is None:
             return ()
@@ -646,23 +479,23 @@ class Log:
     def _repeated_arms(self) -> int:
         if self.columns.values:
             file_rows = "count(*) // " + str(len(self.columns.values))
-            found = self._connection.execute(f"SELECT {file_rows} - count(DISTINCT arm) FROM cells").fetchone()
+            found = self.connection.execute(f"SELECT {file_rows} - count(DISTINCT arm) FROM cells").fetchone()
         else:
-            found = self._connection.execute(
-                f"SELECT count(*) - count(DISTINCT (name, value)) FROM ({self.understood('cells')}) WHERE state = {_OK}"
+            found = self.connection.execute(
+                f"SELECT count(*) - count(DISTINCT (name, value)) FROM ({self.understood('cells')}) WHERE state = {OK}"
             ).fetchone()
         return int(found[0]) if found else 0
 
     def _values(
         self, labels: list[str], number: dict[str, int]
     ) -> tuple[tuple[NDArray[np.float64], ...], tuple[NDArray[np.int64], ...] | None]:
-        self._connection.execute(  # by a parameter: a table of Arrow would load pandas, which takes half a second
+        self.connection.execute(  # by a parameter: a table of Arrow would load pandas, which takes half a second
             "CREATE OR REPLACE TEMP TABLE arms AS SELECT unnest($1::VARCHAR[]) AS name, unnest(range($2)) AS place",
             [labels, len(labels)],
         )
         if not self.is_few:
             result = self.run(
-                f"SELECT value FROM understood JOIN arms USING (name) WHERE state = {_OK} ORDER BY place, value"
+                f"SELECT value FROM understood JOIN arms USING (name) WHERE state = {OK} ORDER BY place, value"
             )
             flat, done = np.empty(sum(number.values())), 0
             while part := len(chunk := result.fetch_df_chunk(256)):  # some 500,000 rows
@@ -672,7 +505,7 @@ class Log:
             return tuple(np.split(flat, cuts)), None
         table = self.run(
             "SELECT place, value + 0.0 AS value, sum(n)::BIGINT AS count "
-            f"FROM understood JOIN arms USING (name) WHERE state = {_OK} "
+            f"FROM understood JOIN arms USING (name) WHERE state = {OK} "
             "GROUP BY 1, 2 HAVING sum(n) > 0 ORDER BY 1, 2"
         ).fetchnumpy()
         place, value, count = (np.asarray(table[name]) for name in ("place", "value", "count"))
@@ -686,10 +519,10 @@ class Log:
 
     def _sources(self) -> tuple[SourceTable, int]:
         """Return the first reward of each source on each arm, and how many came after it."""
-        self._connection.execute("SET preserve_insertion_order=true")
+        self.connection.execute("SET preserve_insertion_order=true")
         rows = "(SELECT *, rowid AS row FROM kept)"
-        who, turn = _trimmed("who"), "seconds, row" if self.columns.time else "row"
-        right = f"FROM ({{}}) JOIN arms USING (name) WHERE state = {_OK}"
+        who, turn = trimmed("who"), "seconds, row" if self.columns.time else "row"
+        right = f"FROM ({{}}) JOIN arms USING (name) WHERE state = {OK}"
         query = f"SELECT {who} AS who, place, value {right.format(self.understood(rows))}"
         if self.is_few:  # what the few different ones mean, is known
             meaning = f"SELECT DISTINCT arm, reward, exact, place, value {right.format(self.understood(self._grouped))}"
@@ -714,31 +547,12 @@ class Log:
             "FROM firsts JOIN who USING (who) ORDER BY turn"
         ).fetchnumpy()
         arm, source, value = (np.asarray(table[name]) for name in ("arm", "source", "value"))
-        found = self._connection.execute("SELECT sum(times)::BIGINT - count(*) FROM firsts").fetchone()
+        found = self.connection.execute("SELECT sum(times)::BIGINT - count(*) FROM firsts").fetchone()
         assert found is not None
         number = int(source.max()) + 1
         return SourceTable(arm.astype(np.int32), source.astype(np.int32), value.astype(np.float64), number), int(
             found[0]
         )
-
-
-def moment(column: str) -> str:
-    """Return a time as SQL, in seconds: a number as it is, or a date; a plain 2024-05-31 12:00:00 five times faster."""
-    cell = f"trim({column}, {_SPACES})"
-    other = f"coalesce(TRY_CAST({cell} AS DOUBLE), epoch(TRY_CAST({cell} AS TIMESTAMPTZ)))"
-    plain = f"regexp_full_match({column}, '\\d{{4}}-\\d\\d-\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d')"
-    return f"CASE WHEN {plain} THEN epoch(TRY_CAST({column} AS TIMESTAMP)) ELSE {other} END"
-
-
-def _trimmed(column: str) -> str:
-    """Return a text without spaces around it as SQL; three times faster where there are none."""
-    bare = f"ascii({column}) BETWEEN 33 AND 126 AND ascii(right({column}, 1)) BETWEEN 33 AND 126"
-    return f"CASE WHEN {bare} THEN {column} ELSE trim({column}, {_SPACES}) END"
-
-
-def _lookup(key: str, table: Mapping[str, str]) -> str:
-    cases = " ".join(f"WHEN {quoted(name)} THEN {then}" for name, then in table.items())
-    return f"CASE {key} {cases} END"
 
 
 def _label_key(labels: Mapping[str, Any]) -> Callable[[str], Any]:
@@ -754,65 +568,3 @@ def _checked_bounds(bounds: Any) -> tuple[float, float] | None:
     if len(pair) != 2 or not -1e300 < pair[0] < pair[1] < 1e300:
         raise InputError("bounds", "be two finite numbers, the lower first", bounds, "such as (1, 5)")
     return pair[0], pair[1]
-
-
-def _as_table(data: Any) -> Any:
-    """Return a table of the user, or None if the data are files."""
-    pandas = sys.modules.get("pandas")  # half a second to load, and needed by who has it anyway
-    if pandas is not None and isinstance(data, pandas.DataFrame):
-        if data.columns.nlevels > 1:
-            raise InputError("data", "have one row of names of columns", "several", "name the columns by one text each")
-        if data.empty:
-            raise InputError("data", "have rows", "none", "the table is empty")
-        return _Frame(data)
-    if isinstance(data, str | os.PathLike) or (isinstance(data, list | tuple) and data and _are_paths(data)):
-        return None
-    if not isinstance(data, pa.Table) and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_arrow")):
-        data = data.to_arrow() if hasattr(data, "to_arrow") else pa.table(data)
-    if isinstance(data, pa.Table):
-        if not data.num_rows:
-            raise InputError("data", "have rows", "none", "the table is empty")
-        return _Arrow(data)
-    if isinstance(data, list | tuple) and not data:
-        raise InputError("data", "name at least one file", data, "the list is empty")
-    raise InputError(
-        "data", "be a DataFrame, an Arrow table, a path or a list of paths", type(data).__name__, "see help"
-    )
-
-
-def _are_paths(data: Sequence[Any]) -> bool:
-    return all(isinstance(each, str | os.PathLike) for each in data)
-
-
-def _text(cell: Any) -> str | None:
-    import pandas as pd
-
-    return None if cell is None or cell is pd.NA or cell is pd.NaT or cell != cell else str(cell)
-
-
-class _Frame:
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self._frame = frame
-        self.column_names = [str(name) for name in frame.columns]
-
-    def plain(self, used: Sequence[str]) -> Any:
-        """Return the columns in use; mixed ones as text, which DuckDB would guess from the first rows."""
-        import pandas as pd
-
-        columns: dict[str, Any] = {}
-        for name in dict.fromkeys(used):
-            column = self._frame.iloc[:, self.column_names.index(name)]
-            if column.dtype == object:
-                column = pd.Series([_text(cell) for cell in column], dtype="string")
-            columns[name] = pa.array(column, from_pandas=True)
-        return pa.table(columns)
-
-
-class _Arrow:
-    def __init__(self, table: pa.Table) -> None:
-        self._table = table
-        self.column_names = list(table.column_names)
-
-    def plain(self, used: Sequence[str]) -> Any:
-        """Return the columns in use."""
-        return self._table.select(list(dict.fromkeys(used)))

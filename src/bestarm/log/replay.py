@@ -92,11 +92,4 @@ def _rows(data: Any, columns: dict[str, Any]) -> tuple[Rewards, dict[str, Any]]:
         rewards = log.rewards()
         if rewards.health.layout == "counted":
             raise InputError("sequential", "be False for a counted log", True, "counts have no order")
-        log.run("SET preserve_insertion_order=true")
-        numbered = "(SELECT *, row_number() OVER () AS row FROM cells)"
-        when = "seconds, " if log.columns.time else ""
-        found = log.run(
-            f"SELECT place::INTEGER AS place, value, who FROM ({log.understood(numbered)}) JOIN arms USING (name) "
-            f"WHERE state = 0 ORDER BY {when}row"
-        ).fetchnumpy()
-        return rewards, {name: np.asarray(found[name]) for name in ("place", "value", "who")}
+        return rewards, log.in_order()

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import io
 import platform
+import warnings
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -334,9 +335,10 @@ def _how_to_read(result: LogResult) -> str:
             f"{said}The lines weigh all rewards of the log, those after the decision too. Each of them is right with "
             f"probability {1.0 - result.delta:g} by itself, which is not claimed of all together."
         )
+    sigma = "" if result.sigma_from is None else f" if sigma is at most {result.sigma:.3g} there too"
     return (
-        f"{said}All lines whose epsilon is large enough are right together, with probability {1.0 - result.delta:g}, "
-        "so that they may be read after the fact."
+        f"{said}All lines whose epsilon is large enough are right together, with probability {1.0 - result.delta:g}"
+        f"{sigma}, so that they may be read after the fact."
     )
 
 
@@ -351,6 +353,12 @@ def _bears(result: LogResult) -> Iterator[str]:
             yield "Even if nothing had been replaced, these rewards would single out no arm."
         return
     count = result.overturn_in_words()
+    if result.sigma_from is not None:
+        yield (
+            f"Sigma was estimated for epsilon = {result.epsilon:g}. What is said here of a larger epsilon, or of more "
+            f"{'dishonest sources' if result.sources is not None else 'replaced rewards'}, holds if sigma is at most "
+            f"{result.sigma:.3g} then too, which is not proved."
+        )
     if result.best is not None and not _is_near(result):
         yield (
             f"The same rewards single out {name} at every epsilon of a grid up to {result.tolerance:g} "
@@ -547,14 +555,11 @@ def _percent(share: float) -> str:
 
 def _svg(figure: Figure) -> str:
     """Return a figure as SVG, the same text for the same data; its letters are left to the browser, which has more."""
-    import warnings
-
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     stream = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": "bestarm", "svg.fonttype": "none"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    with mpl.rc_context({"svg.hashsalt": "bestarm", "svg.fonttype": "none"}), _any_letters():
         canvas: Any = FigureCanvasSVG(figure)
         canvas.print_svg(stream, metadata={"Date": None})
     return stream.getvalue()
@@ -565,8 +570,17 @@ def _png(figure: Figure) -> bytes:
 
     stream = io.BytesIO()
     canvas: Any = FigureCanvasAgg(figure)
-    canvas.print_png(stream)
+    with _any_letters():
+        canvas.print_png(stream)
     return stream.getvalue()
+
+
+@contextlib.contextmanager
+def _any_letters() -> Iterator[None]:
+    """Draw letters that the font lacks as boxes, without a warning: the table of the page has them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
 
 
 def _save(place: Path, content: bytes) -> None:

@@ -109,6 +109,10 @@ class LogResult(Result):
     def _things(self) -> str:
         return "dishonest sources" if self.sources is not None else "replaced rewards"
 
+    def _if_sigma(self) -> str:
+        """Say that an estimated sigma is proved for the epsilon that was asked about, and not for another."""
+        return "" if self.sigma_from is None else f"if sigma is at most {self.sigma:.3g} at any epsilon, "
+
     def overturn_in_words(self) -> str:
         """Say how many things the answer bears, such as "214 replaced rewards"; an empty text if that is not known."""
         if self.overturn is None:
@@ -121,13 +125,14 @@ class LogResult(Result):
     def _identified(self) -> str:
         within = self.options.get("good_enough")
         near = within is not None and len(self.candidates) > 1
-        what = f"{self.best!r} is within {within:g} of" if near else f"{self.best!r} has"
-        sentence = f"{what} the highest mean of {len(self.arms)} arms{self._compared()}, {self._where}: {self._terms()}"
+        sentence = f"{self._named()}{self._compared()}, {self._where}: {self._terms()}"
         if self.tolerance is not None and not self.alarms and not near:
-            sentence += f"; the same rewards would single it out with epsilon up to {self.tolerance:.3g}"
-            sentence += f" if sigma is at most {self.sigma:.3g} then too" if self.sigma_from is not None else ""
+            sentence += (
+                f"; {self._if_sigma()}the same rewards would single it out with epsilon up to {self.tolerance:.3g}"
+            )
             if self.overturn is not None:
-                sentence += f"; it would take more than {self.overturn_in_words()} to overturn it"
+                and_so = "; " if self.sigma_from is None else ", and "
+                sentence += f"{and_so}it would take more than {self.overturn_in_words()} to overturn it"
         return sentence
 
     def _stopped(self) -> str:
@@ -161,6 +166,6 @@ class LogResult(Result):
         if self.tolerance is None or self.overturn is None or self.alarms:
             return said
         if self.tolerance == 0.0 and self.overturn == 0:
-            return f"{said}, and would be named if nothing was replaced"
+            return f"{said}, and {self._if_sigma()}would be named if nothing was replaced"
         share = f"if epsilon were at most {self.tolerance:.3g}, or " if self.tolerance > 0.0 else ""
-        return f"{said}, and would be named {share}with at most {self.overturn_in_words()}"
+        return f"{said}, and {self._if_sigma()}would be named {share}with at most {self.overturn_in_words()}"
