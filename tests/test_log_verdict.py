@@ -619,8 +619,8 @@ def test_sigma_may_be_estimated_from_rewards_set_aside() -> None:
     only_if = f"if sigma is at most {result.sigma:.3g} at any epsilon, "
     assert f"; {only_if}the same rewards would single it out with epsilon up to" in str(result)
     assert f", and it would take more than {result.overturn:,} replaced rewards" in str(result)
-    close = rewards_of(*(random.normal(mean, 2, 4000) for mean in (2.0, 1.0)))
-    hidden = identify_log(close, epsilon=0.05, sigma="estimate", contamination="share-of-arm")
+    close = rewards_of(*(random.normal(mean, 2, 4000) for mean in (3.5, 1.0)))
+    hidden = identify_log(close, epsilon=0.04, sigma="estimate", contamination="share-of-arm")
     assert hidden.best is None
     assert f", and if sigma is at most {hidden.sigma:.3g} at any epsilon, would be named" in str(hidden)
     few = rewards_of(random.normal(0, 1, 40), random.normal(1, 1, 4000))
