@@ -109,7 +109,8 @@ BAD_BOUNDS: list[Any] = [(1, 0), (1.0, 1.0), (0.0, INF), (-INF, 0.0), (NAN, 1.0)
 NO_BOUNDS: list[Any] = [(0, 1, 2), (0,), (), ("0", "1"), (False, True), 1.0, "01", {0, 1}]
 
 QUESTIONS: list[Case] = [
-    *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH, 0.5, 0.6, 1.0, INF, 10**400),
+    *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH, 0.5, 0.6, INF, 10**400),
+    *cases(question, "epsilon", "be in [0, 0.5)", "it is a share: 8 % is 0.08", 8.0),
     *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_FIX, -1e-9, -0.1, NAN, -INF, -(10**400)),
     *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_FIX, None, "0.1", True, [0.1]),
     *cases(question, "delta", "be in (0, 1)", DELTA_FIX, 0, 0.0, -0.0, 1, 1.0, -0.1, 2.0, NAN, INF, np.float64(0.0)),

@@ -63,9 +63,9 @@ def test_identify_names_the_winner_of_recorded_rewards(tmp_path: Path) -> None:
 def test_identify_says_so_with_exit_code_3_when_undecided() -> None:
     done = bestarm("identify", "-", "--epsilon", "0.1", "--bounds", "0,1", stdin="arm,reward\nA,0.1\nB,0.9\n")
     assert done.returncode == 3
-    assert done.stdout.startswith("no winner is named among 'A', 'B', in 2 rewards: more rewards may decide it")
+    assert done.stdout.startswith("no winner is named among 'B', 'A', in 2 rewards: more rewards may decide it")
     assert "\nlimit      budget\n" in done.stdout
-    assert "\ncandidates A, B\n" in done.stdout
+    assert "\ncandidates 'B', 'A'\n" in done.stdout
 
 
 def rewards_of(means: dict[str, float], rounds: int, seed: int = 1) -> str:
@@ -89,14 +89,14 @@ def test_identify_prints_all_that_the_rewards_prove(tmp_path: Path) -> None:
     sentence, arms, facts, weighed, file = done.stdout.split("\n\n")
     assert " ".join(sentence.split()) == str(result)
     lines = arms.splitlines()
-    assert lines[0].split()[:7] == ["arm", "rewards", "estimate", "lower", "upper", "lead", "left"]
+    assert lines[0].split()[:7] == ["arm", "rewards", "mean", "lower", "upper", "lead", "left"]
     assert [line.split()[0] for line in lines[2:]] == ["A", "C", "B"]  # the best first
     assert [line.split()[5] for line in lines[2:]] == ["-", *(f"{result.leads[arm]:.4g}" for arm in ("C", "B"))]
     told = " ".join(facts.split())
     assert told.startswith(f"p-value {result.evidence:.3g}, against: another arm is at least as good as 'A'")
     assert f"with any epsilon up to {result.tolerance:.3g} overturn it would take more than {result.overturn}" in told
     assert weighed.splitlines()[1].split() == ["epsilon", "status", "left", "limit"]
-    assert weighed.splitlines()[3].split() == ["0", "to", "0.05", "identified", "A", "-"]
+    assert weighed.splitlines()[3].split() == ["0", "to", "0.05", "identified", "'A'", "-"]
     assert f"The answer stands up to epsilon = {result.tolerance:.3g}: are more" in " ".join(weighed.split())
     assert "- The column 'arm' was taken for the arm, by its name." in file
     assert "with --source source, epsilon is a share of the sources" in " ".join(file.split())

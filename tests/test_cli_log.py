@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,7 +77,7 @@ def test_the_clean_contest_names_the_best_caption_and_ends_with_0(files: dict[st
     assert "with no more, 'A' is the best, wrong with probability at most 0.05" in shown
     assert "The answer stands up to epsilon = 0.016: are more than 1.6 % of your rewards fake?" in shown
     assert "valid at any time" not in shown  # only the replay's is
-    assert "- 30,000 rows read, 30,000 rewards used." in shown
+    assert "- 30,000 rows read, 30,000 rewards in them." in shown
     bars = [line for line in done.stdout.splitlines() if "█" in line]
     assert [line.split()[0] for line in bars] == list("ABCDEFGH")
     assert bars[0].index("█") > bars[-1].index("█")
@@ -86,7 +87,7 @@ def test_bots_without_voters_name_nobody_and_end_with_3(files: dict[str, Path]) 
     done = run("identify", files["bots"], *QUESTION, "--epsilon", 0.08)
     assert done.exit_code == 3
     assert "\nlimit      contamination\n" in done.stdout
-    assert "\ncandidates A, B, C, D, E, F, G, H\n" in done.stdout
+    assert "\ncandidates 'B', 'A', 'C', 'D', 'E', 'F', 'G', 'H'\n" in done.stdout
     found = answer(files["bots"], *QUESTION, "--epsilon", 0.08)
     assert (found["best"], found["leader"], found["limit"]) == (None, RIGGED, "contamination")
     assert f"would be named if there were at most {found['overturn']} fake rewards" in " ".join(done.stdout.split())
@@ -138,7 +139,7 @@ def test_an_undecided_log_says_which_arms_need_about_how_many_more() -> None:
     assert line.startswith("more       about ")
     assert line.endswith(" would decide it (a rough forecast)")
     assert "\nleader     'A', a guess and not a verdict\n" in done.stdout
-    assert "\ncandidates A, B\n" in done.stdout
+    assert "\ncandidates 'A', 'B'\n" in done.stdout
 
 
 def test_csv_has_all_arms(files: dict[str, Path]) -> None:
@@ -227,7 +228,7 @@ def test_inspect_points_at_the_bots(files: dict[str, Path]) -> None:
     found = json.loads(run("inspect", files["voters"], "--format", "json").stdout)
     assert {each["kind"] for each in found["suspicions"]} == {"busy sources", "devoted sources"}
     assert found["total"] == 30_000
-    assert run("inspect", files["clean"]).stdout.count("- Nothing that was looked for.") == 1
+    assert run("inspect", files["clean"]).stdout.count("- Nothing that these checks look for.") == 1
 
 
 def test_inspect_counts_what_identify_refuses(tmp_path: Path) -> None:
@@ -254,8 +255,8 @@ GOOD = "arm,reward\nA,1\nB,0\n"
         ),
         ("arm,reward\nA,1\nB,7\n", (), "line 3 of {path} must have reward within the bounds (0.0, 1.0), got '7'"),
         ("arm,reward\nA,1\n,1\n", (), "line 3 of {path} must have an arm"),
-        ("arm,reward\nA,1\nB,\n", (), 'missing must say what a missing reward is, "drop" or "replaced"'),
-        ("arm,arm,reward\nA,A,1\nB,B,0\n", (), "arm must name one of the columns"),
+        ("arm,reward\nA,1\nB,\n", (), "missing must say what a missing reward is, drop or replaced"),
+        ("arm,arm,reward\nA,A,1\nB,B,0\n", (), "arm must be one column, got 'arm': two columns have this name"),
         ("arm,reward\nA,1\nA,0\n", (), "{path} must have at least two arms"),
         ("x,y\nA,1\nB,0\n", (), "arm must name one of the columns 'x', 'y', got None: say which one it is with --arm"),
         (GOOD, ("--arm", "caption"), "arm must name one of the columns 'arm', 'reward', got 'caption'"),
@@ -362,3 +363,163 @@ def test_a_name_that_no_font_has_is_drawn_without_a_warning_of_matplotlib(tmp_pa
     assert done.returncode == 0
     assert "UserWarning" not in done.stderr
     assert done.stderr.count("some letters of the arms' names are not in the font") == 1
+
+
+# ------------------------------------------------------------------------------------- what a stranger's trial found
+
+
+def test_a_column_of_counts_is_not_overlooked(tmp_path: Path) -> None:
+    """Counted rows would name A, single ones B."""
+    log = tmp_path / "log.csv"
+    rows = ["A,5,400\n", "A,1,100\n", "B,1,400\n", "B,5,40\n", *["B,5,1\n"] * 60]
+    log.write_text("caption,stars,count\n" + "".join(rows))
+    asked = ("--epsilon", "0.01", "--bounds", "1,5")
+    found = answer(log, *asked)
+    assert found["best"] == "A"
+    assert "The column 'count' was taken for how often a row occurs, by its name." in found["about_the_file"]
+    single = answer(log, *asked, "--counted", "no")
+    assert single["pulls"] == len(rows)
+    log.write_text("caption,stars,votes\n" + "".join(rows))
+    assert any("'votes' may say how often" in said for said in answer(log, *asked)["about_the_file"])
+
+
+def test_an_open_quote_is_refused_even_if_bad_rows_are_skipped(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    rows = ["A,5\n", "B,1\n"] * 500
+    rows[100] = '"A,5\n'
+    log.write_text("arm,reward\n" + "".join(rows))
+    done = bestarm("identify", log, "--epsilon", "0.02", "--bounds", "1,5", "--on-bad-row", "skip")
+    assert done.returncode == 2
+    assert "line 102 of" in done.stderr
+    assert "it swallows the rows that follow" in " ".join(done.stderr.split())
+
+
+def test_a_name_over_many_lines_is_pointed_at_and_cut(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    torn = '"A' + "\nx,1" * 50 + '"'
+    log.write_text("arm,reward\n" + "A,5\nB,1\n" * 300 + f"{torn},3\n")
+    found = answer(log, "--epsilon", "0.02", "--bounds", "1,5")
+    assert any("The name of an arm has 51 lines" in said for said in found["about_the_file"])
+    assert len(found["verdict"]) < 1500
+
+
+def test_rewards_out_of_bounds_that_are_skipped_count_as_replaced(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("arm,reward\n" + "A,5\nB,1\n" * 500 + "B,7\n" * 15)
+    asked = (log, "--bounds", "1,5", "--on-bad-row", "skip")
+    found = answer(*asked, "--epsilon", "0.02")
+    assert found["replaced"] == 20  # of 1,015
+    assert "the 15 out-of-bounds rewards are among the replaced" in found["promise"]
+    assert "has nothing to do with" not in found["promise"]
+    with pytest.raises(InputError, match=r"epsilon must allow for what is missing, or out of bounds.*\(15, of 1,015\)"):
+        run("identify", *asked, "--epsilon", "0.01")
+
+
+def test_missing_rewards_are_held_against_all_rows_where_sigma_is_estimated(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    log = tmp_path / "log.csv"
+    rows = [f"{arm},{mean + random.normal():.4f}\n" for _ in range(3000) for arm, mean in (("A", 2.0), ("B", 0.0))]
+    log.write_text("arm,reward\n" + "".join(rows) + "A,\n" * 100)  # 1.6 % of all, 2.2 % of those not set aside
+    found = answer(log, "--epsilon", "0.02", "--sigma", "estimate", "--missing", "replaced")
+    assert found["evidence"] >= 0.01  # delta / 5 is the chance that sigma is too small
+    assert found["replaced"] == 122
+
+
+def test_a_wide_log_assumes_that_cells_of_a_row_are_independent(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("A,B\n" + "5,1\n" * 300)
+    found = answer(log, "--wide", "--epsilon", "0.02", "--bounds", "1,5")
+    assert "the cells of one row have nothing to do with each other" in found["promise"]
+
+
+def test_a_comma_that_may_be_of_thousands_is_asked_about(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("arm;reward\n" + "A;1,234\nB;2,500\n" * 50)
+    with pytest.raises(InputError, match=r"a reward must have a comma whose meaning is clear, got '1,234'"):
+        run("identify", log, "--epsilon", "0.02", "--sigma", "1")
+    log.write_text("arm;reward\n" + "A;1,234\nB;0,500\n" * 50)  # 0,500 is no thousand
+    assert answer(log, "--epsilon", "0.02", "--bounds", "0,2")["means"] == pytest.approx({"A": 1.234, "B": 0.5})
+
+
+def test_dates_are_read_day_first_where_they_have_points(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    rows = [f"A,5,v{day},{day:02}.02.2025 10:00\nB,1,v{day},{day:02}.01.2025 10:00\n" for day in range(1, 29)]
+    log.write_text("arm,reward,voter,time\n" + "".join(rows * 5))
+    found = answer(log, "--source", "voter", "--time", "time", "--epsilon", "0", "--bounds", "1,5")
+    assert found["sources"] == 28
+    assert found["hint"].startswith("hardly any source rewarded one of")  # all of them B first, as the dates have it
+    log.write_text("arm,reward,time\n" + "A,5,5/6/2025\nB,1,6/5/2025\n" * 50)
+    done = bestarm("inspect", log, "--time", "time")
+    assert done.returncode == 2
+    assert "must have a time (a number, or a date such as 2024-05-31 12:00 or 31.05.2024 12:00)" in done.stderr
+    with pytest.raises(InputError, match=r"time must be numbers or dates .*--time no for the order of the file"):
+        run("identify", log, "--epsilon", "0", "--bounds", "1,5", "--sequential")
+
+
+def test_a_replay_says_the_same_of_the_rewards_it_used_whatever_comes_after(tmp_path: Path) -> None:
+    random = np.random.default_rng(8)
+    stars = [(arm, int(5 - random.binomial(4, miss))) for _ in range(1500) for arm, miss in (("A", 0.2), ("B", 0.8))]
+    cut, log, tail = 1200, tmp_path / "log.csv", tmp_path / "tail.csv"
+    for sources in (False, True):
+        who = [f",v{place}" if sources else "" for place in range(len(stars))]
+        lines = [f"{arm},{value}{each}\n" for (arm, value), each in zip(stars, who, strict=True)]
+        head = f"arm,reward{',voter' if sources else ''}\n"
+        log.write_text(head + "".join(lines[:cut]))
+        swapped = [f"{'AB'[arm == 'A']}{line[1:]}" for (arm, _), line in zip(stars[cut:], lines[cut:], strict=True)]
+        tail.write_text(head + "".join(lines[:cut] + swapped))
+        asked = ("--epsilon", "0.02", "--bounds", "1,5", "--sequential", *(("--source", "voter") if sources else ()))
+        one, two = answer(log, *asked), answer(tail, *asked)
+        assert one["best"] == two["best"] == "A"
+        assert one["pulls"] == two["pulls"] < cut
+        for name in ("leads", "evidence", "tolerance", "overturn", "sensitivity", "means"):
+            assert one[name] == two[name], name
+
+
+def test_a_replay_does_not_contradict_itself(files: dict[str, Path]) -> None:
+    found = answer(files["bots"], *QUESTION, "--epsilon", "0.08", "--sequential")
+    own = next(row for row in found["sensitivity"] if row["epsilon"] == 0.08)
+    assert own["status"] == found["status"]
+    assert own["limit"] == found["limit"]
+    assert "share_from" not in found["promise"]
+    means = found["means"]
+    assert found["leader"] == max(means, key=means.__getitem__)  # all intervals are the whole range
+
+
+def test_inspect_points_at_a_typing_error_that_sets_the_bounds(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("arm,reward\n" + "A,5\nB,1\nA,3\nB,2\n" * 500 + "A,44\n")
+    said = " ".join(run("inspect", log).stdout.split())
+    assert "But 1 of 2,001 rewards (0.05 %) is far from all others (44)" in said
+    assert "bounds = (1, 5)" in said
+
+
+def test_inspect_does_not_call_chance_a_duplicate(tmp_path: Path) -> None:
+    random = np.random.default_rng(4)
+    log = tmp_path / "log.csv"
+    size = 6000
+    rows = [f"{arm},{stars},{when}\n" for arm, stars, when in random.integers((0, 1, 0), (4, 6, 86400), (size, 3))]
+    log.write_text("arm,reward,time\n" + "".join(rows))
+    assert "have the same arm" not in run("inspect", log).stdout
+    log.write_text("arm,reward,time\n" + "".join(rows + rows[:60]))
+    said = " ".join(run("inspect", log).stdout.split())
+    assert re.search(r"\d\d of 6,060 rewards \(1.\d %\) have the same arm, reward and time as a row before", said)
+
+
+def test_half_ballots_are_said_to_be_why_pairs_prove_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    rows = [f"A,5,v{who}\n" + (f"B,2,v{who}\n" if who % 3 else "") for who in range(900)]
+    log.write_text("arm,reward,voter\n" + "".join(rows))
+    found = answer(log, "--source", "voter", "--paired", "--epsilon", "0.1", "--bounds", "1,5")
+    assert found["best"] is None
+    assert "33 % rewarded only one of them" in found["hint"]
+
+
+def test_the_first_refusal_is_of_what_comes_first(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="must be a file that is there"):
+        run("identify", tmp_path / "nofile.csv", "--epsilon", "0.1")
+    log = tmp_path / "log.csv"
+    log.write_text("arm,reward\n" + "A,5\nB,1\n" * 30)
+    with pytest.raises(InputError, match=r"be given, or bounds, got 'neither': bounds are better: --bounds 1,5 for"):
+        run("identify", log, "--epsilon", "0.1")
+    with pytest.raises(InputError, match=r"epsilon must be in \[0, 0.5\), got 8.0: it is a share: 8 % is 0.08"):
+        run("identify", log, "--epsilon", "8", "--bounds", "1,5")

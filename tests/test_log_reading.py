@@ -425,7 +425,7 @@ def test_parquet_cut_short(tmp_path: Path) -> None:
 
 # ------------------------------------------------------------------------------------------------------------- bad rows
 
-HEAD = 'time,arm,reward\n1,"two\nlines",1\n\n2,B,2\n'  # the next row is on line 6, the third row
+HEAD = 'time,arm,reward\n1,"two\nlines",1\n\n2,A,2\n'  # the next row is on line 6, the third row
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_the_numbers_are_those_of_the_result(
     assert result.overturn is not None
     assert result.tolerance is not None
     for row in result.arms:
-        assert f"{row.estimate:.4g}" in words
+        assert f"{result.means[row.label]:.4g}" in words
         assert f"{row.lower:.4g} to {row.upper:.4g}" in words
         assert f"{row.pulls:,}" in words
     for lead in result.leads.values():
@@ -298,7 +298,8 @@ def test_the_picture_shows_intervals_leads_and_the_curve(results: dict[str, LogR
     assert next(tick.get_text() for tick in intervals.get_yticklabels()) == "A (3,750)"
     marks = [line.get_xdata() for line in leads.lines if line.get_marker() == "|"]
     assert [float(np.ravel(mark)[0]) for mark in marks] == pytest.approx(sorted(result.leads.values()))
-    assert np.ravel(curve.lines[0].get_ydata()).tolist() == [len(row.candidates) for row in result.sensitivity]
+    points = [(x, y) for line in curve.lines[:-1] for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)]
+    assert sorted(points) == [(place, len(row.candidates)) for place, row in enumerate(result.sensitivity)]
     assert len(draw(result, tall=True).axes) == 3
     assert len(draw(result, arms=False).axes) == 1
     assert len(draw(result, curve=False).axes) == 2

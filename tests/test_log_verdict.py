@@ -207,7 +207,7 @@ def test_missing_rewards_are_part_of_what_epsilon_allows_for() -> None:
     assert some.pulls == 960
     assert "the 40 missing rewards are among the replaced" in some.promise
     assert some.best == whole.best == "A"
-    with pytest.raises(InputError, match=r"epsilon must allow for what is missing .*\(60, of 1,060\), got 0.05"):
+    with pytest.raises(InputError, match=r"epsilon must allow for what is missing, .*\(60, of 1,060\), got 0.05"):
         identify_log(rewards_of(one, two, missing=(60, 0)), epsilon=0.05, bounds=(1, 5))
     with pytest.raises(InputError, match=r"60 of 560 of 'A'"):
         identify_log(rewards_of(one, two, missing=(60, 0)), epsilon=0.05, bounds=(1, 5), contamination="share-of-arm")

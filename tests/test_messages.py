@@ -231,7 +231,7 @@ def test_the_version_is_printed() -> None:
 
 # ----------------------------------------------------------------------------------------------------------- compiling
 
-NOTE = "bestarm is compiling (first run only, half a minute) ...\n"
+NOTE = "bestarm is compiling (once for each kind of run, up to half a minute) ...\n"
 DRAW = "import bestarm as ba\nba.Bandit([ba.Gaussian(0.0), lambda rng: 0.0]).stream(1).pull(0)\n"
 TELL = "import bestarm as ba\nba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0).tell(0, 1.0)\n"
 SILENCED = "import logging\nlogging.getLogger('bestarm').setLevel('ERROR')\n"

@@ -63,6 +63,8 @@ def checked(**values: object) -> tuple[float, ...]:
         if not (whole and lowest <= found[-1] < too_high and (closed or found[-1] > lowest)):
             if (whole or isinstance(value, int)) and found[-1] >= too_high:
                 rule, fix = TOO_HIGH.get(parameter, (rule, fix))
+                if parameter == "epsilon" and 1.0 <= found[-1] < 50.0:
+                    fix = f"it is a share: {found[-1]:g} % is {found[-1] / 100.0:g}"
             raise InputError(parameter, rule, value, fix)
     return tuple(found)
 

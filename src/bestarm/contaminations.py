@@ -26,3 +26,8 @@ CONTAMINATIONS: dict[str, str] = {
         "on, in any way"
     ),
 }
+
+# What is assumed of sources besides, where each enters a pair by what it says first of the two, or by the difference.
+INDEPENDENT = "sources are independent of each other"
+FIRST = "which of two arms a source rewards first, if any, does not depend on what it would say of them"
+BOTH = "the arms that a source was asked about were fixed before its first reward"

@@ -359,10 +359,11 @@ class Identifier:
         if not self._sources.tell(index, value, source):
             self._forgo(index)
             return
+        was_done = self.done
         self._log.append(index, value)
         self._place[0], self._reward[0] = index, value
         self._take(self._place, self._reward)
-        if self.done or not self._sources.is_due():
+        if was_done or not self._sources.is_due():
             return
         arms = self._state.samples.arms
         for worse in self._sources.worse(np.flatnonzero(arms["active"])):
@@ -370,7 +371,7 @@ class Identifier:
         left = np.flatnonzero(arms["active"])
         if left.size == 1:
             self._state.control["done"], self._state.control["best"] = 1, left[0]
-            self._decision = self._verdict()
+            self._decision = self._with_standing(self._verdict(), 0)  # at once: what sources say later is no part of it
 
     def _forgo(self, index: int) -> None:
         """Take note that a reward that was asked for has come and is not used."""
@@ -541,6 +542,17 @@ class Identifier:
             elif place < indices.size:
                 self._state = make_room(self._state, indices[place])
 
+    def _guess(self, rows: tuple[ArmRow, ...]) -> ArmRow:
+        """Return the arm that leads: of those left the highest estimate, of equal ones the highest mean."""
+        active = [row for row in rows if row.active] or list(rows)
+        highest = max(map(_estimate, active))
+        first = [row for row in active if _estimate(row) == highest]
+        if len(first) == 1 or self._log is None or not self._log.indices:
+            return first[0]
+        tapes = self._log.tapes(self._problem.size)
+        means = [tapes[self._index[row.label]] for row in first]
+        return max(zip(first, means, strict=True), key=lambda pair: pair[1].mean() if pair[1].size else -math.inf)[0]
+
     def _alarms(self) -> tuple[str, ...]:
         return alarms(self._problem, self._state, self._rule) if self._method.certifies else ()
 
@@ -556,7 +568,7 @@ class Identifier:
         best = int(control["best"])
         left = tuple(row.label for row in rows if row.active) or tuple(row.label for row in rows)
         done = int(control["done"])
-        guess = max((row for row in rows if row.active), key=_estimate, default=max(rows, key=_estimate))
+        guess = self._guess(rows)
         return Result(
             status=STATUSES[done],
             best=self._problem.labels[best] if best >= 0 else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ STATUSES = ("undecided", "identified", "indistinguishable")  # by the code that 
 LIMITS = (None, "contamination", "resolution")  # likewise; "budget" is what a driver says
 _NO_CLAIM = "no probability is claimed, as the rewards contradict the assumptions"
 _SHOWN = 10  # labels in a sentence
+_LETTERS = 80  # of a label in it
 _ROWS = 50  # of a table in a notebook
 
 
@@ -143,12 +145,13 @@ class Result:
 
     def _named(self) -> str:
         """Say what is claimed of the winner: no more than that it comes first if the rewards contradict themselves."""
-        within, many = self.options.get("good_enough"), f"{len(self.arms)} arms"
+        assert self.best is not None
+        within, best, many = self.options.get("good_enough"), shown(self.best), f"{len(self.arms)} arms"
         if self.alarms:
-            return f"{self.best!r} comes first of {many}"
+            return f"{best} comes first of {many}"
         if within is not None and len(self.candidates) > 1:
-            return f"{self.best!r} is within {within:g} of the highest mean of {many}"
-        return f"{self.best!r} has the highest mean of {many}"
+            return f"{best} is within {within:g} of the highest mean of {many}"
+        return f"{best} has the highest mean of {many}"
 
     def _stopped(self) -> str:
         sentence = f"no winner is named among {self._listed()}: {self.method} stopped after {self.pulls:,} rewards, "
@@ -172,7 +175,7 @@ class Result:
         else:
             sentence += f"{self.method} has not stopped after {self.pulls:,} rewards"
         if self.leader is not None and self.pulls > 0:
-            sentence += f"; {self.leader!r} leads, which is a guess and not a verdict"
+            sentence += f"; {shown(self.leader)} leads, which is a guess and not a verdict"
         return sentence
 
     def to_dict(self) -> dict[str, Any]:
@@ -221,19 +224,34 @@ class Result:
         other = next((row for row in known if row.label != self.best), None)
         if best is None or other is None:
             return ""
-        return f" (estimate {best.estimate:.4g}, next {other.label!r} with {other.estimate:.4g})"
+        return f" (estimate {best.estimate:.4g}, next {shown(other.label)} with {other.estimate:.4g})"
 
     def _listed(self) -> str:
-        return _list(self.candidates)
+        return listed(self.candidates)
 
     def _ruled_out(self) -> str:
         left = set(self.candidates)
-        return _list(tuple(row.label for row in self.arms if row.label not in left))
+        return listed(tuple(row.label for row in self.arms if row.label not in left))
 
 
-def _list(labels: tuple[Label, ...]) -> str:
-    shown = ", ".join(repr(label) for label in labels[:_SHOWN])
-    return shown if len(labels) <= _SHOWN else f"{shown} and {len(labels) - _SHOWN} more"
+def shown(label: Label) -> str:
+    """Return a label as a sentence has it: in quotes, and not too long.
+
+    >>> shown("A"), len(shown("A" * 200))
+    ("'A'", 83)
+    """
+    text = repr(label)
+    return text if len(text) <= _LETTERS else f"{text[:_LETTERS]}..."
+
+
+def listed(labels: Sequence[Label], most: int = _SHOWN) -> str:
+    """Return labels as a sentence has them, the first few of many.
+
+    >>> listed(["A", "B", "C"], 2)
+    "'A', 'B' and 1 more"
+    """
+    said = ", ".join(shown(label) for label in labels[:most])
+    return said if len(labels) <= most else f"{said} and {len(labels) - most:,} more"
 
 
 def as_json(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A word on stderr while kernels are compiled, which happens on the first run only."""
+"""A word on stderr while kernels are compiled, which happens once for each kind of run."""
 
 from __future__ import annotations
 

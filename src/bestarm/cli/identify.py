@@ -36,7 +36,9 @@ NO_CLAIM = 4
 
 def identify(
     log: LogFiles,
-    epsilon: Annotated[float, typer.Option(help="How much was replaced at most, in [0, 0.5); see --contamination.")],
+    epsilon: Annotated[
+        float, typer.Option(help="Largest share that may be fake, such as 0.05 for 5 %; see --contamination.")
+    ],
     arm: Arm = None,
     reward: Reward = None,
     source: Annotated[
@@ -131,8 +133,10 @@ def identify(
         from bestarm.log.report import write_report
 
         write_report(result, report, command=shlex.join(["bestarm", *sys.argv[1:]]))
+        print(f"written: {report}", file=sys.stderr)
     if plot is not None:
         _draw(result, plot)
+        print(f"written: {plot}", file=sys.stderr)
     if form is Format.json:
         more = {"verdict": str(result), "about_the_file": result.health.sentences()}
         print(json.dumps(more | json.loads(result.to_json()), indent=1))

@@ -42,7 +42,8 @@ Counted = Annotated[
 ]
 Bounds = Annotated[str | None, typer.Option(metavar="A,B", help="Lowest and highest possible reward, such as 1,5.")]
 
-_PARAMETERS = "arm|reward|source|time|wide|counted|missing|on_bad_row|paired|sequential|contamination|sigma|bounds"
+_PARAMETERS = "arm|reward|source|time|wide|counted|missing|on_bad_row|paired|sequential|contamination|sigma|bounds|"
+_PARAMETERS += "good_enough"
 _IN_PYTHON = re.compile(rf"\b({_PARAMETERS})=(True|False|None|'[^']*'|\"[^\"]*\"|\([^)]*\)|[\d.]+|(?=\W|$))")
 
 
@@ -56,7 +57,7 @@ def spoken(text: str) -> str:
     def option(found: re.Match[str]) -> str:
         name, value = f"--{found[1].replace('_', '-')}", found[2]
         if value == "False":
-            return f"no {name}"
+            return f"{name} no" if found[1] in ("time", "counted") else f"no {name}"
         if value in ("True", ""):
             return name
         bare = value.strip("'\"()").replace(", ", ",")

@@ -8,6 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bestarm.cli.log_options import spoken
@@ -37,7 +38,7 @@ def print_verdict(result: LogResult) -> None:
         for head, text in facts:
             say(f"{head:<{_HEAD}}{spoken(text)}", indent=_HEAD)
     if result.sensitivity:
-        print(f"\n{f'All {result.rows:,}' if result.sequential else 'The same'} rewards at other epsilons")
+        print(f"\nThe same{f' {result.pulls:,}' if result.sequential else ''} rewards at other epsilons")
         write_rows(_weighed(result), Format.table)
         question = _question(result)
         if question:
@@ -60,18 +61,21 @@ def _print_arms(result: LogResult) -> None:
     """Print a row an arm, the best first, with its interval drawn on a scale that all share."""
     first = result.leader if result.best is None else result.best
 
-    def rank(row: dict[str, Any]) -> tuple[bool, bool, float, int]:
-        return row["label"] != first, math.isnan(row["estimate"]), -row["estimate"], -row["pulls"]
+    def rank(row: dict[str, Any]) -> tuple[bool, bool, float, float]:
+        mean = result.means.get(row["label"], math.nan)
+        return row["label"] != first, math.isnan(row["estimate"]), -row["estimate"], math.inf if mean != mean else -mean
 
     shown = sorted(arm_rows(result), key=rank)[:_SHOWN]
-    by_label = {row.label: row for row in result.arms}
+    by_label = {row.label: replace(row, estimate=result.means.get(row.label, row.estimate)) for row in result.arms}
     scale = _scale(result, [by_label[row["label"]] for row in shown])
     rows = []
     for row in shown:
         cells: dict[str, Any] = {"arm": _short(str(row["label"])), "rewards": row["pulls"]}
         shown_ends = ("lower", "upper") if row["lower"] <= row["upper"] else ()  # after an alarm no mean may fit
-        cells |= dict.fromkeys(("estimate", "lower", "upper"))
-        cells |= {name: row[name] for name in ("estimate", *shown_ends) if math.isfinite(row[name])}
+        middle = "mean" if result.means else "estimate"
+        cells |= {middle: by_label[row["label"]].estimate, "lower": None, "upper": None}
+        cells |= {name: row[name] for name in shown_ends if math.isfinite(row[name])}
+        cells[middle] = cells[middle] if math.isfinite(cells[middle]) else None
         if "lead" in row:
             cells["lead"] = row["lead"]
         cells["left"] = "yes" if row["active"] else "no"
@@ -135,11 +139,12 @@ def _facts(result: LogResult) -> Iterator[tuple[str, str]]:
             yield "limit", result.limit
         if result.leader is not None and result.pulls > 0:
             yield "leader", f"{who}, a guess and not a verdict"
-        yield "candidates", _listed(result.candidates)
+        yield "candidates", _listed(tuple(sorted(result.candidates, key=lambda label: label != result.leader)))
     if result.more:
         wanted = sorted(result.more, key=lambda label: -result.more[label])
         each = ", ".join(f"{result.more[label]:,} of {label!r}" for label in wanted[:10])
-        yield "more", f"about {each}{', ...' if len(wanted) > 10 else ''} would decide it (a rough forecast)"
+        whose = "" if result.sources is None else ", from new sources"
+        yield "more", f"about {each}{', ...' if len(wanted) > 10 else ''} would decide it (a rough forecast{whose})"
     if result.evidence is None or result.alarms:
         return
     always = ", valid at any time" if result.sequential else ""
@@ -169,7 +174,8 @@ def _overturn(result: LogResult, who: str) -> str:
         things, of = "dishonest sources", f"of {result.sources:,}"
     else:
         everywhere = result.options.get("contamination") == "share-of-all"
-        things, of = "fake rewards", f"of {result.rows:,}" if everywhere else "on some arm"
+        many_in_all = result.pulls if result.sequential else result.rows
+        things, of = "fake rewards", f"of {many_in_all:,}" if everywhere else "on some arm"
     if result.health.missing and result.health.missing_as == "replaced":
         of += ", besides the missing ones"
     if result.best is None:
@@ -210,7 +216,8 @@ def _weighed(result: LogResult) -> list[dict[str, Any]]:
 
 
 def _listed(labels: tuple[Any, ...], most: int = 10) -> str:
-    return ", ".join(_short(str(label)) for label in labels[:most]) + (", ..." if len(labels) > most else "")
+    """List arms in quotes, as their names may have commas in them."""
+    return ", ".join(repr(_short(str(label))) for label in labels[:most]) + (", ..." if len(labels) > most else "")
 
 
 def _question(result: LogResult) -> str | None:

@@ -8,26 +8,27 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bestarm.contaminations import CONTAMINATIONS
+from bestarm.contaminations import BOTH, CONTAMINATIONS, FIRST, INDEPENDENT
 from bestarm.errors import InputError
 from bestarm.log.pricing import whole_share
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED
 from bestarm.problem import Problem
 
+Counts = NDArray[np.int64]
+
 # What is assumed of the rows of a log (section 13); what was replaced of them is said in front of it.
-_ROWS = (
-    "clean rewards are independent of each other, those of an arm with one mean; how many an arm got was fixed, or "
-    "went by earlier rewards only, and then nobody who knew later ones had replaced any of those"
+HOW_MANY = (
+    "how many rewards an arm got was fixed, or depended on earlier rewards only, and then nobody who had replaced any "
+    "of those knew later ones"
 )
-_FIRST = "which of two arms a source rewards first, if any, does not depend on what it would say of them"
-_BOTH = "the arms that a source was asked about were fixed before its first reward"
-_SOURCES = f"sources are independent of each other; {_FIRST}"
+_ROWS = f"clean rewards are independent, and those of an arm have one mean; {HOW_MANY}"
 WORDS = {
     "share-of-all": f"of all rewards in the log at most a share epsilon was replaced, in any way; {_ROWS}",
     "share-of-arm": f"of the rewards of every single arm at most a share epsilon was replaced, in any way; {_ROWS}",
-    "sources": f"of the sources in the log at most a share epsilon is dishonest, in any way; {_SOURCES}",
+    "sources": f"of the sources in the log at most a share epsilon is dishonest, in any way; {INDEPENDENT}; {FIRST}",
     "prescient": f"{CONTAMINATIONS['prescient']}; {_ROWS}",
     "malicious": f"{CONTAMINATIONS['malicious']}; {_ROWS}",
 }
@@ -35,13 +36,16 @@ WORDS = {
 
 def promise(rewards: Rewards, kind: str, paired: bool = False) -> str:
     """Return what the error probability rests on, in plain words."""
-    said = WORDS[kind] if not paired else WORDS[kind].replace(_FIRST, _BOTH)
+    said = WORDS[kind] if not paired else WORDS[kind].replace(FIRST, BOTH)
     health, lost = rewards.health, int(rewards.missing.sum())
+    which = "missing" if not health.outside else "missing or out-of-bounds" if health.missing else "out-of-bounds"
     if lost and kind == "sources":
-        said += f"; whose rewards are missing ({lost:,}) is among the dishonest"
+        said += f"; whose rewards are {which.replace('-', ' ')} ({lost:,}) is among the dishonest"
     elif lost:
-        said += f"; the {f'{lost:,} missing rewards are' if lost > 1 else 'missing reward is'} among the replaced"
-    out = health.bad_rows + (health.missing if health.missing_as == "drop" else 0)
+        said += f"; the {f'{lost:,} {which} rewards are' if lost > 1 else f'{which} reward is'} among the replaced"
+    if health.layout == "wide" and kind != "sources":
+        said += "; the cells of one row have nothing to do with each other"
+    out = health.bad_rows - health.outside + (health.missing if health.missing_as == "drop" else 0)
     if out:
         rows, theirs = ("rows were", "their rewards") if out > 1 else ("row was", "its reward")
         said += f"; that {out:,} {rows} left out has nothing to do with {theirs}"
@@ -58,11 +62,13 @@ def check_log(rewards: Rewards, kind: str, bounds: object, paired: bool) -> None
         raise InputError("paired", "come with sources and bounds", paired, "a difference needs both, and both rewards")
 
 
-def check_missing(rewards: Rewards, problem: Problem, kind: str) -> None:
-    """Refuse a log of which more is missing, and said to be replaced, than epsilon allows for."""
-    missing, numbers = rewards.missing, rewards.numbers + rewards.missing
-    fix = "say missing='drop' if that has nothing to do with what they would have been, or a larger epsilon"
-    rule = "allow for what is missing and counts as replaced"
+def check_missing(rewards: Rewards, problem: Problem, kind: str, aside: Counts) -> None:
+    """Refuse a log of which more is missing or out of bounds, and counts as replaced, than epsilon allows for."""
+    missing, numbers = rewards.missing, rewards.numbers + rewards.missing + aside
+    fix = "say a larger epsilon, or missing='drop' if that has nothing to do with what they would have been"
+    if rewards.health.outside:
+        fix = "say a larger epsilon: a reward out of bounds that is skipped was certainly not a clean one"
+    rule = "allow for what is missing, or out of bounds, and counts as replaced"
     if kind == "share-of-arm":
         for label, lost, number in zip(rewards.labels, missing, numbers, strict=True):
             if lost > whole_share(problem.epsilon, int(number)):
@@ -73,9 +79,9 @@ def check_missing(rewards: Rewards, problem: Problem, kind: str) -> None:
         raise InputError("epsilon", f"{rule} ({missing.sum():,}, of {total:,})", problem.epsilon, fix)
 
 
-def lost_beyond(rewards: Rewards, kind: str, epsilon: float, delta: float) -> list[tuple[int, int]]:
+def lost_beyond(rewards: Rewards, kind: str, epsilon: float, delta: float, aside: Counts) -> list[tuple[int, int]]:
     """Return the arms, and how many rewards, where more are missing than counts or coins allow, a false alarm aside."""
-    missing, numbers = rewards.missing, rewards.numbers + rewards.missing
+    missing, numbers = rewards.missing, rewards.numbers + rewards.missing + aside
     if not missing.any():
         return []
     slack = np.sqrt(0.5 * numbers * math.log(len(missing) / delta)) if kind not in COUNTED else 0.0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bestarm.errors import InputError
-from bestarm.log.cells import BAD_COUNT, BAD_JSON, BAD_REWARD, BLANK, NO_SOURCE, NO_TIME, RULES
+from bestarm.log.cells import BAD_COUNT, BAD_JSON, BAD_REWARD, BLANK, DATES, NO_SOURCE, NO_TIME, RULES
 from bestarm.log.files import LogFile
 from bestarm.log.rewards import BadRow
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 Reject = tuple[LogFile, int, str, str]  # file, byte, kind of error, and what was there
 
+_OPEN_QUOTE = "UNQUOTED VALUE"
 _REJECTS = {  # of DuckDB: the rule that is broken, the same as a description, and what to do
     "MISSING COLUMNS": ("have as many cells as there are columns", "has too few cells", "correct it"),
     "TOO MANY COLUMNS": ("have as many cells as there are columns", "has too many cells", "put quotes around its text"),
-    "UNQUOTED VALUE": ("close its quotes", "has an open quote", "double a quote that is part of a text"),
+    _OPEN_QUOTE: ("close its quotes", "has an open quote", "double a quote that is part of a text"),
     "INVALID ENCODING": ("be in UTF-8, as the rows before it are", "is not in UTF-8", "correct it"),
     "LINE SIZE OVER MAXIMUM": ("be shorter than 2 MB", "is too long", "is a quote not closed?"),
 }
@@ -81,6 +82,14 @@ def _lines(file: LogFile | None, rows: list[list[str | None]]) -> Iterator[int |
     return file.lines(cells) if file else (int(row[0]) for row in cells)
 
 
+def refuse_open_quotes(log: Log, rejects: list[Reject]) -> None:
+    """Refuse a quote that is never closed, even if bad rows are skipped: all that follows it would be lost with it."""
+    for reject in rejects:
+        if reject[2] == _OPEN_QUOTE and reject[3].count('"') % 2:
+            row, rule, fix = described(reject)
+            raise InputError(_where(log, row), rule, row.value, f"{fix}; it swallows the rows that follow")
+
+
 def refuse_first(log: Log, rejects: list[Reject], bad: int, rows: int) -> None:
     """Refuse the log for the first of its bad rows."""
     others = f'; on_bad_row="skip" leaves out such rows, {bad:,} of {rows:,}'
@@ -94,7 +103,7 @@ def refuse_first(log: Log, rejects: list[Reject], bad: int, rows: int) -> None:
             raise InputError(_where(log, row), rule, row.value, fix + others)
     assert found is not None
     row, state, column = found
-    rule, fix = RULES[state][0].format(column=column, bounds=log.bounds), "correct it"
+    rule, fix = RULES[state][0].format(column=column, bounds=log.bounds, dates=DATES), "correct it"
     if state == BAD_REWARD and "," in row.value and not log.has_commas:
         fix = "other rewards have a decimal point, so that this comma is not clear; correct it"
     elif state == NO_SOURCE:

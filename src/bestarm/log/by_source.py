@@ -124,6 +124,11 @@ class PairedEvidence(SourceEvidence):
         """Return False: no order matters."""
         return False
 
+    def single_share(self, b: int, a: int) -> float:
+        """Return of those who rewarded one of two arms, or both, the share who rewarded one only."""
+        _, counts, single = self._differences(b, a)
+        return single / max(single + float(counts.sum()), 1.0)
+
     def _log_evidence(self, b: int, a: int, count: float, lead: float, times: float) -> float:
         """Return log W of the differences; of a source that rewarded one of the two, the worst, 1 - lambda.
 

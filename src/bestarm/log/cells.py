@@ -26,10 +26,11 @@ _SPACES = "' ' || chr(9) || chr(10) || chr(13) || chr(160)"
 
 # What is wrong with a row: the number of its state, the end of "line 7 must ...", and the same as a description.
 OK, BLANK, NO_SOURCE, NO_TIME, BAD_COUNT, MISSING_REWARD, BAD_REWARD, OUTSIDE, BAD_JSON = range(9)
+DATES = "such as 2024-05-31 12:00 or 31.05.2024 12:00"
 RULES = {
     BLANK: ("have an arm", "is no arm"),
     NO_SOURCE: ("have a source", "is no source"),
-    NO_TIME: ("have a time (a number, or a date such as 2024-05-31 12:00)", "is no time"),
+    NO_TIME: ("have a time (a number, or a date {dates})", "is no time"),
     BAD_COUNT: ("have a whole number >= 0 as {column}", "is no count"),
     BAD_REWARD: ("have a number as {column}", "is no number"),
     OUTSIDE: ("have {column} within the bounds {bounds}", "is out of bounds"),
@@ -118,7 +119,11 @@ def understood(relation: str, columns: Columns, bounds: tuple[float, float] | No
 def moment(column: str) -> str:
     """Return a time as SQL, in seconds: a number as it is, or a date; a plain 2024-05-31 12:00:00 five times faster."""
     cell = f"trim({column}, {_SPACES})"
-    other = f"coalesce(TRY_CAST({cell} AS DOUBLE), epoch(TRY_CAST({cell} AS TIMESTAMPTZ)))"
+    german = ", ".join(quoted(f"%d.%m.%Y{clock}") for clock in ("", " %H:%M", " %H:%M:%S"))
+    other = (
+        f"coalesce(TRY_CAST({cell} AS DOUBLE), epoch(TRY_CAST({cell} AS TIMESTAMPTZ)), "
+        f"epoch(try_strptime({cell}, [{german}])))"
+    )
     plain = f"regexp_full_match({column}, '\\d{{4}}-\\d\\d-\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d')"
     return f"CASE WHEN {plain} THEN epoch(TRY_CAST({column} AS TIMESTAMP)) ELSE {other} END"
 

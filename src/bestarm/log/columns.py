@@ -19,6 +19,7 @@ NAMES = {
         "count": "count counts n number votes frequency times",
     }.items()
 }
+_SURE_COUNTS = ("count", "counts", "n", "frequency")
 _INDEX = ("", "unnamed0", "index", "row", "id")  # numbers of rows, which would make a fine arm
 _CONTESTS = (  # the New Yorker's caption contests, old and new layout
     {"unfunny": 1.0, "somewhat_funny": 2.0, "funny": 3.0},
@@ -109,6 +110,8 @@ def choose(
             name = names[0 if parameter == "arm" else 1]
             guesses.append(f"There is no header; {name!r} was taken for the {parameter}.")
             return name
+        if len(set(matches)) < len(matches):
+            raise InputError(parameter, "be one column", matches[0], "two columns have this name; rename one of them")
         fix = f"{_listed(matches)} could be meant" if matches else f"say which one it is with {parameter}="
         raise InputError(parameter, f"name one of the columns {_listed(names)}", None, fix)
 
@@ -147,6 +150,14 @@ def choose(
     first = one("arm", arm, names, need=True)
     second = one("reward", reward, [name for name in names if name != first], need=True)
     rest = [name for name in names if name not in (first, second)]
+    often = [name for name in rest if plain(name) in NAMES["count"]] if counted is None else []
+    if len(often) == 1 and plain(often[0]) in _SURE_COUNTS and source in (None, False) and not time:
+        guesses.append(f"The column {often[0]!r} was taken for how often a row occurs, by its name.")
+        return Columns(arm=first, reward=second, count=often[0], guesses=tuple(guesses))
+    guesses += [
+        f"The column {name!r} may say how often a row occurs; it was not used: with counted={name!r} it is."
+        for name in often
+    ]
     who = giver(rest)
     when = one("time", time if who or needs_time or time else False, rest, need=False)
     found = Columns(first, second, who, when, guesses=tuple(guesses))

@@ -201,6 +201,19 @@ def find_files(data: Any, folder: Path) -> list[LogFile]:
     return [_found(path, folder, place) for place, path in enumerate(paths)]
 
 
+def check_there(data: Any) -> None:
+    """Refuse a path, pattern or list of them that is not there; anything else is for others to judge."""
+    for each in data if isinstance(data, list | tuple) else [data]:
+        if isinstance(each, str | os.PathLike) and os.fspath(each) != "-":
+            for path in _matching(os.fspath(each)):
+                if not os.path.exists(path):
+                    raise _absent(path)
+
+
+def _absent(path: str) -> InputError:
+    return InputError(path, "be a file that is there", "no such file", "check the spelling and the folder")
+
+
 def _matching(path: str) -> list[str]:
     if os.path.exists(path) or not glob.has_magic(path):
         return [path]
@@ -217,7 +230,7 @@ def _found(path: str, folder: Path, place: int) -> LogFile:
         with open(path, "rb"):
             pass
     except FileNotFoundError:
-        raise InputError(path, "be a file that is there", "no such file", "check the spelling and the folder") from None
+        raise _absent(path) from None
     except (OSError, ValueError) as error:
         received = getattr(error, "strerror", None) or str(error)
         raise InputError(path, "be a file that can be read", received, "check its permissions") from error

@@ -21,6 +21,7 @@ from bestarm.problem import Label
 
 _BLOCKS = 512  # the finest stretches of the log in which bursts are looked for; coarser are 128, 32 and 8
 _SHOWN = 10
+_RARE = 1e-3  # of all rewards: a value that is far from all others, and no more often, may be a mistake
 _NORMAL_IQR = 1.349  # of a normal law, in standard deviations
 _NORMAL_MAD = 0.6745
 
@@ -98,7 +99,7 @@ class Inspection:
         if len(self.arms) > len(shown):
             lines.append(f"... and {len(self.arms) - len(shown):,} more with lower means")
         lines += ["", "What it supports", *(f"- {sentence}" for sentence in self.supports), "", "What looks wrong"]
-        lines += [f"- {each.sentence}" for each in self.suspicions] or ["- Nothing that was looked for."]
+        lines += [f"- {each.sentence}" for each in self.suspicions] or ["- Nothing that these checks look for."]
         lines += [f"- {note}" for note in self.notes]
         lines += ["", "The file", *(f"- {sentence}" for sentence in self.health.sentences())]
         return "\n".join(lines)
@@ -198,6 +199,7 @@ def _supports(rewards: Rewards, spreads: tuple[Spread, ...], different: int | No
             f"bounds = ({low:g}, {high:g}), if no other reward is possible; they make no assumption about shape, so "
             "prefer them to sigma."
         )
+        said += _far_out(rewards)
         said.append(f"sigma = {0.5 * (high - low):g} is what these bounds imply, whatever the shape.")
         return tuple(said)
     enough = [arm for arm in spreads if arm.number >= 20 and arm.sigma > 0.0]
@@ -223,6 +225,28 @@ def _supports(rewards: Rewards, spreads: tuple[Spread, ...], different: int | No
     return tuple(said)
 
 
+def _far_out(rewards: Rewards) -> list[str]:
+    """Say which few rewards are far beyond all others, as a typing error is, and what the bounds are without them."""
+    assert rewards.counts is not None
+    values, which = np.unique(np.concatenate(rewards.values), return_inverse=True)
+    counts = np.bincount(which, weights=np.concatenate(rewards.counts)).astype(np.int64)
+    first, last = 0, values.size - 1
+    rare, gap = counts <= _RARE * rewards.total, np.diff(values)
+    while last - first > 1 and rare[last] and gap[last - 1] > values[last - 1] - values[first]:
+        last -= 1
+    while last - first > 1 and rare[first] and gap[first] > values[last] - values[first + 1]:
+        first += 1
+    out = [*range(first), *range(last + 1, values.size)]
+    if not out:
+        return []
+    number = int(counts[out].sum())
+    shown = ", ".join(f"{values[place]:g}" for place in out[:3])
+    return [
+        f"But {_share(number, rewards.total)} {'is' if number == 1 else 'are'} far from all others ({shown}): if that "
+        f"is a mistake, correct it, and bounds = ({values[first]:g}, {values[last]:g})."
+    ]
+
+
 # ----------------------------------------------------------------------------------------------------- what looks wrong
 
 
@@ -245,7 +269,7 @@ def _histograms(rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
         sentence = (
             f"The rewards of {label!r} are distributed unlike those of all other arms: {seen:.3g} % of {number:,} are "
             f"{found.cells[worst]}, where other arms of such a mean have {due:.3g} %. At least {least:,} do not fit; "
-            f"if all that are fake are {found.cells[extreme]}, it is about {count:,}, "
+            f"if every fake one is {found.cells[extreme]}, about {count:,} are fake: "
             f"{100.0 * count / number:.3g} % of this arm's rewards and {100.0 * count / rewards.total:.3g} % of all."
         )
         suspicions.append(Suspicion("histogram", (label,), count, count / rewards.total, p_value, sentence))
@@ -393,22 +417,31 @@ def _outstanding(counts: NDArray[np.float64], rate: float) -> list[tuple[float, 
 
 
 def _duplicates(log: Log, rewards: Rewards) -> list[Suspicion]:
-    """Return rows that are the same in all columns, if these say when or who."""
+    """Return rows that are the same in all columns, if there is a time, and more of them than chance would bring.
+
+    Were time independent of the rest of a row, two rows of one time would be equal with the probability that two rows
+    at random are, and the number of such pairs about Poisson.
+    """
     if log.columns.time is None:
         return []
+    rows = f"(SELECT name, value, who, seconds FROM ({log.understood(log.rows)}) WHERE state = 0)"
     found = log.run(
-        "SELECT sum(times)::BIGINT - count(*) FROM (SELECT count(*) AS times FROM "
-        f"({log.understood(log.rows)}) WHERE state = 0 GROUP BY name, value, who, seconds)"
+        f"SELECT (SELECT count(*) - count(DISTINCT (name, value, coalesce(who, ''), seconds)) FROM {rows}), "
+        f"(SELECT sum(n::DOUBLE * (n - 1)) FROM (SELECT count(*) AS n FROM {rows} GROUP BY seconds)), "
+        f"(SELECT sum(n::DOUBLE * (n - 1)) FROM (SELECT count(*) AS n FROM {rows} GROUP BY name, value, who))"
     ).fetchone()
-    count = int(found[0]) if found else 0
-    if not count:
+    assert found is not None
+    count, same_time, same_rest = int(found[0]), float(found[1]), float(found[2])
+    by_chance = 0.5 * same_time * same_rest / (rewards.total * max(rewards.total - 1.0, 1.0))
+    p_value = float(stats.poisson.sf(count - 1, by_chance)) if count else 1.0
+    if p_value > RATE:
         return []
     columns = "arm, reward, source and time" if log.columns.source else "arm, reward and time"
     sentence = (
-        f"{_share(count, rewards.total)} have the same {columns} as a row before. If that is one row written twice, "
-        f"they are {count / rewards.total:.2g} of the rewards as an epsilon; if the times are coarse, it may be chance."
+        f"{_share(count, rewards.total)} have the same {columns} as a row before, where chance would bring about "
+        f"{by_chance:.2g}. If these are rows written twice, epsilon = {count / rewards.total:.2g} of the rewards."
     )
-    return [Suspicion("duplicates", (), count, count / rewards.total, None, sentence)]
+    return [Suspicion("duplicates", (), count, count / rewards.total, p_value, sentence)]
 
 
 def _share(count: int, total: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,12 +25,16 @@ _WIDE, _TALL = (26, 10.0), (16, 4.7)
 
 
 def ranked_rows(result: LogResult) -> list[ArmRow]:
-    """Return the arms: the winner or leader, then those not ruled out, then the others, each by falling estimate."""
+    """Return the arms: the winner or leader, then those not ruled out, then the others, each from the highest down."""
     first = result.best if result.best is not None else result.leader
     left = set(result.candidates)
 
-    def key(row: ArmRow) -> tuple[bool, bool, float]:
-        return row.label != first, row.label not in left, math.inf if math.isnan(row.estimate) else -row.estimate
+    def falling(value: float) -> float:
+        return math.inf if math.isnan(value) else -value
+
+    def key(row: ArmRow) -> tuple[bool, bool, float, float]:
+        mean = result.means.get(row.label, math.nan)
+        return row.label != first, row.label not in left, falling(row.estimate), falling(mean)
 
     return sorted(result.arms, key=key)
 
@@ -54,7 +59,7 @@ def draw(result: LogResult, *, tall: bool = False, arms: bool = True, curve: boo
     """
     from matplotlib.figure import Figure
 
-    rows = ranked_rows(result)[:MOST_ROWS]
+    rows = [replace(row, estimate=result.means.get(row.label, row.estimate)) for row in ranked_rows(result)[:MOST_ROWS]]
     letters, width = _TALL if tall else _WIDE
     curve = curve and bool(result.sensitivity)
     leads = arms and any(row.label in known_leads(result) for row in rows)
@@ -65,7 +70,7 @@ def draw(result: LogResult, *, tall: bool = False, arms: bool = True, curve: boo
     if arms:
         panel = figure.add_subplot(grid[0, 0])
         draw_intervals(result, rows, panel, letters)
-        _entitle(panel, "mean reward of each arm", "in brackets its rewards; the bar is an interval")
+        _entitle(panel, "mean reward of each arm", "its rewards in brackets; bar: interval")
         panel.set_xlabel("")
     if leads:
         other = figure.add_subplot(grid[1, 0] if tall else grid[0, 1], sharey=panel)
@@ -90,7 +95,6 @@ def _draw_curve(result: LogResult, axes: Axes, tall: bool) -> None:
 
     grid = [row.epsilon for row in result.sensitivity]
     numbers = [len(row.candidates) for row in result.sensitivity]
-    axes.plot(range(len(grid)), numbers, color="0.7", linewidth=1.2, zorder=1)
     kinds: dict[str, tuple[str, str, bool]] = {
         "a winner is named": (WINNER, "o", True),
         "none: more rewards may decide": (CANDIDATE, "o", False),

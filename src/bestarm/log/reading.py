@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from bestarm.checks import number, one_of
 from bestarm.errors import InputError
-from bestarm.log.bad_rows import bad_rows, described, refuse_first, torn_rows
-from bestarm.log.cells import BLANK, MISSING_REWARD, OK, OUTSIDE, RULES, rows_of, trimmed, understood
+from bestarm.log.bad_rows import bad_rows, described, refuse_first, refuse_open_quotes, torn_rows
+from bestarm.log.cells import BLANK, DATES, MISSING_REWARD, OK, OUTSIDE, RULES, rows_of, trimmed, understood
 from bestarm.log.columns import choose, is_header
 from bestarm.log.files import LogFile, damaged, find_files, first_line, quoted, recognise
 from bestarm.log.rewards import Health, Rewards, SourceTable
@@ -160,6 +160,7 @@ class Log:
         self._folder = folder
         self._options = options
         self.has_commas = True  # whether a comma may be a decimal one
+        self.lost_time: str | None = None  # a column by the name of a time that is none
         self._types: dict[str, str] = {}  # of the columns of the table
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
         for setting in (
@@ -265,9 +266,8 @@ class Log:
         if found is not None and found[0]:
             name = self.columns.time
             kept = tuple(guess for guess in self.columns.guesses if not guess.endswith("for the time, by its name."))
-            said = (
-                f"The column {name!r} was not used as the time: not all of it is numbers or dates as 2024-05-31 12:00."
-            )
+            self.lost_time = name
+            said = f"The column {name!r} was not used as the time: not all of it is numbers or dates {DATES}."
             self.columns = replace(self.columns, time=None, guesses=(*kept, said))
             self._make_views()
 
@@ -316,6 +316,8 @@ class Log:
         if self.has_commas and self._has_both_decimals():
             self.has_commas = False
             self._count_states()
+        elif self.has_commas:
+            self._refuse_thousands()
 
     def _group(self) -> None:
         execute = self.connection.execute
@@ -367,6 +369,16 @@ class Log:
         ).fetchone()
         return found is not None and bool(found[0]) and bool(found[1])
 
+    def _refuse_thousands(self) -> None:
+        """Refuse commas of which nobody can say whether they are decimal: all of them as in 1,234."""
+        found = self.connection.execute(
+            "SELECT min(comma), bool_and(regexp_full_match(trim(comma), '-?[1-9]\\d{0,2},\\d{3}')) FROM understood "
+            f"WHERE comma IS NOT NULL AND state IN ({OK}, {OUTSIDE})"
+        ).fetchone()
+        if found is not None and found[1]:
+            fix = f"write it as {found[0].replace(',', '.')} or as {found[0].replace(',', '')}"
+            raise InputError("a reward", "have a comma whose meaning is clear", found[0], fix)
+
     # ------------------------------------------------------------------------------------------------- what is wrong
 
     def _refusal(self, error: Exception) -> InputError:
@@ -406,12 +418,14 @@ class Log:
         if not rows:
             raise InputError(self._name, "have rows", "a header alone", "was it written to the end?")
         bad = sum(each[2] for each in states if each[0] in RULES) + len(rejects)
-        if bad and options.on_bad_row == "refuse":
-            refuse_first(self, rejects, bad, rows)
         missing = {name: count for state, name, count, *_ in states if state == MISSING_REWARD}
         number = {name: count for state, name, _, count, _ in states if state == OK and count > 0}
-        self._check_arms(missing, number)
-        labels = sorted({*number, *missing}, key=_label_key(number))
+        outside = {name: count for state, name, _, count, _ in states if state == OUTSIDE}
+        refuse_open_quotes(self, rejects)
+        if bad and (options.on_bad_row == "refuse" or not (number or missing)):
+            refuse_first(self, rejects, bad, rows)
+        self._check_arms(missing, outside, number)
+        labels = sorted(number, key=_label_key(number))
         torn = [described(reject)[0] for reject in rejects[:_EXAMPLES]]
         examples = [*torn, *(row for row, *_ in bad_rows(self, _EXAMPLES))] if bad else []
         values, counts = self._values(labels, number)
@@ -430,11 +444,18 @@ class Log:
             trimmed=sum(each[4] for each in states if each[0] == OK),
             seen_once=tuple(label for label in labels if number[label] == 1),
             repeated=repeated,
-            guesses=(*self.columns.guesses, *(note for file in self.files for note in file.notes), *self._comma_note()),
+            guesses=(
+                *self.columns.guesses,
+                *(note for file in self.files for note in file.notes),
+                *self._comma_note(),
+                *_torn_labels(labels),
+            ),
             files=tuple(file.name for file in self.files),
             layout=self.columns.layout,
         )
-        taken = [missing.get(label, 0) if options.missing == "replaced" else 0 for label in labels]
+        taken = [
+            outside.get(label, 0) + (missing.get(label, 0) if options.missing == "replaced" else 0) for label in labels
+        ]
         return Rewards(tuple(labels), values, counts, health, sources, np.array(taken, np.int64))
 
     def in_order(self) -> dict[str, NDArray[Any]]:
@@ -451,18 +472,19 @@ class Log:
         ).fetchnumpy()
         return {name: np.asarray(found[name]) for name in ("place", "value", "who")}
 
-    def _check_arms(self, missing: dict[str, int], number: dict[str, int]) -> None:
+    def _check_arms(self, missing: dict[str, int], outside: dict[str, int], number: dict[str, int]) -> None:
         lost, total = sum(missing.values()), sum(missing.values()) + sum(number.values())
         if lost and self._options.missing == "refuse":
             share = f"{lost:,} of {total:,} missing ({100.0 * lost / total:.3g} %)"
             fix = (
-                'compare this with epsilon: "replaced" if they may have been taken away as contamination would, '
-                '"drop" if their absence says nothing'
+                "compare this with epsilon: missing='replaced' if they may have been taken away as contamination "
+                "would, missing='drop' if their absence says nothing"
             )
-            raise InputError("missing", 'say what a missing reward is, "drop" or "replaced"', share, fix)
-        for label in sorted(missing):
+            raise InputError("missing", "say what a missing reward is, drop or replaced", share, fix)
+        for label in sorted({*missing, *outside}):
             if label not in number:
-                fix = f"leave out its rows ({missing[label]:,}, each without a reward)"
+                lost = missing.get(label, 0) + outside.get(label, 0)
+                fix = f"leave out its rows ({lost:,}, each without a reward that can be used)"
                 raise InputError(f"the arm {label!r}", "have at least one reward", 0, fix)
         if len(number) < 2:
             rule = "have at least two arms"
@@ -553,6 +575,13 @@ class Log:
         return SourceTable(arm.astype(np.int32), source.astype(np.int32), value.astype(np.float64), number), int(
             found[0]
         )
+
+
+def _torn_labels(labels: Sequence[str]) -> Iterator[str]:
+    torn = [label for label in labels if "\n" in label]
+    if torn:
+        lines = max(label.count("\n") for label in torn) + 1
+        yield f"The name of an arm has {lines:,} lines (it begins {torn[0][:30]!r}): is a quote not closed there?"
 
 
 def _label_key(labels: Mapping[str, Any]) -> Callable[[str], Any]:

@@ -9,10 +9,12 @@ import numpy as np
 
 from bestarm.errors import InputError
 from bestarm.identifier import Identifier
+from bestarm.log.cells import DATES
 from bestarm.log.reading import open_log
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.result import Result
+from bestarm.robustness import Sensitivity
 
 _CHUNK = 1 << 14  # rewards told at a time
 _READING: dict[str, Any] = {
@@ -38,7 +40,7 @@ def replay_log(
 ) -> LogResult:
     """Return the verdict of `Identifier` on the rows of a log, in the order of time, or of the file without a time.
 
-    Rewards after the decision are ignored, but for what they say against the assumptions, and at other epsilons.
+    Rewards after the decision are ignored, but for what they say against the assumptions.
     Options are those of the method; one that is None or False was not given.
     """
     if isinstance(sigma, str):
@@ -54,27 +56,38 @@ def replay_log(
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     if contamination is not None or method == "certified":
         given["contamination"] = kind
-    finder = Identifier(
-        rewards.labels,
-        delta=delta,
-        epsilon=epsilon,
-        sigma=sigma,
-        bounds=columns["bounds"],
-        method=method,
-        **given,
-    )
+
+    def new() -> Identifier:
+        return Identifier(
+            rewards.labels,
+            delta=delta,
+            epsilon=epsilon,
+            sigma=sigma,
+            bounds=columns["bounds"],
+            method=method,
+            **given,
+        )
+
+    finder = new()
     labels = np.array(rewards.labels, dtype=object)
     for first in range(0, rows["place"].size, _CHUNK):
         part = slice(first, first + _CHUNK)
         who = list(rows["who"][part]) if kind == "sources" else None
         finder.tell_many(list(labels[rows["place"][part]]), rows["value"][part], who)
     result = finder.result
-    weighed = finder.sensitivity() if result.evidence is not None and kind != "sources" else ()
     told = {field.name: getattr(result, field.name) for field in fields(Result)}
     if not finder.done:
         told["limit"] = "budget"
-    if not result.alarms:  # rewards after the decision may contradict the assumptions too, and then it claims nothing
-        told["alarms"] = next((row.alarms for row in weighed if row.epsilon == result.epsilon), ())
+    weighed: tuple[Sensitivity, ...] = ()
+    if result.evidence is not None and kind != "sources":
+        if not result.alarms:  # later rewards may contradict the assumptions too, and then it claims nothing
+            (told["alarms"],) = (row.alarms for row in finder.sensitivity([epsilon]))
+        used = new()
+        used.tell_many(list(labels[rows["place"][: result.pulls]]), rows["value"][: result.pulls])
+        named = Sensitivity(epsilon, result.status, result.best, result.candidates, told["limit"], told["alarms"])
+        weighed = tuple(named if row.epsilon == epsilon else row for row in used.sensitivity())
+    if told["alarms"]:
+        told |= {"evidence": None, "tolerance": None, "overturn": None, "leads": {}}
     return LogResult(
         **told,
         rows=rewards.total,
@@ -82,8 +95,20 @@ def replay_log(
         sources=rewards.sources.number if kind == "sources" and rewards.sources else None,
         sensitivity=weighed,
         sequential=True,
+        means=_means(rewards, rows, result, kind),
         health=rewards.health,
     )
+
+
+def _means(rewards: Rewards, rows: dict[str, Any], result: Result, kind: str) -> dict[Any, float]:
+    """Return the mean of the rewards of each arm that were used; of sources it is not known which these are."""
+    if kind == "sources":
+        return {}
+    place, value = rows["place"][: result.pulls], rows["value"][: result.pulls]
+    number = np.bincount(place, minlength=len(rewards.labels))
+    total = np.bincount(place, weights=value, minlength=len(rewards.labels))
+    with np.errstate(invalid="ignore"):
+        return dict(zip(rewards.labels, (total / number).tolist(), strict=True))
 
 
 def _rows(data: Any, columns: dict[str, Any]) -> tuple[Rewards, dict[str, Any]]:
@@ -92,4 +117,7 @@ def _rows(data: Any, columns: dict[str, Any]) -> tuple[Rewards, dict[str, Any]]:
         rewards = log.rewards()
         if rewards.health.layout == "counted":
             raise InputError("sequential", "be False for a counted log", True, "counts have no order")
+        if log.lost_time is not None:
+            rule = f"be numbers or dates {DATES} for a replay in its order"
+            raise InputError("time", rule, log.lost_time, "correct it, or say time=False for the order of the file")
         return rewards, log.in_order()

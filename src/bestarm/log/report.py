@@ -260,11 +260,11 @@ def _arms(page: Page, result: LogResult) -> None:
     page.heading("The arms", "arms")
     rows, leads = ranked_rows(result), known_leads(result)
     first = result.best if result.best is not None else result.leader
-    head = ["arm", "rewards", "estimate", "interval"]
+    head = ["arm", "rewards", "mean" if result.means else "estimate", "interval"]
     if leads:
         head.append(f"{_short(first, 20)} leads by at least")
     table = [
-        [_short(row.label), f"{row.pulls:,}", _number(row.estimate), _interval(row)]
+        [_short(row.label), f"{row.pulls:,}", _number(result.means.get(row.label, row.estimate)), _interval(row)]
         + ([_number(leads[row.label]) if row.label in leads else "–"] if leads else [])
         + [_standing(row, result)]
         for row in rows[:_MOST_ARMS]
@@ -273,8 +273,8 @@ def _arms(page: Page, result: LogResult) -> None:
     if len(rows) > _MOST_ARMS:
         page.say(f"These are {_MOST_ARMS} of {len(rows):,} arms: the other {len(rows) - _MOST_ARMS:,} are left out.")
     page.say(
-        "Order: the winner or leader, the arms that are not ruled out, the others, each by falling estimate. Estimates "
-        "are the middle of the interval, as a rule, and no claim."
+        "Order: the winner or leader, the arms that are not ruled out, the others, each from the highest down. "
+        + ("Means are those of the rewards as they are, fake ones and all." if result.means else "")
         + (" A negative lead: the arm may be ahead." if any(lead < 0.0 for lead in leads.values()) else ""),
         soft=True,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bestarm.log.rewards import Health
 from bestarm.problem import Label
-from bestarm.result import Result
+from bestarm.result import Result, listed, shown
 from bestarm.robustness import Sensitivity
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ class LogResult(Result):
         Whether the log was replayed in its order.
     sigma_from : int or None
         Rewards that sigma was estimated from.
+    means : dict
+        The plain mean of the rewards of each arm that were used, replaced ones and all. The estimate of an arm is the
+        middle of what its mean can be.
     health : Health
         What the file was like.
     """
@@ -61,6 +64,7 @@ class LogResult(Result):
     hint: str = ""
     sequential: bool = False
     sigma_from: int | None = None
+    means: dict[Label, float] = field(default_factory=dict)
     health: Health = field(default_factory=Health)
 
     def plot(self, axes: Axes | None = None) -> Figure:
@@ -104,6 +108,17 @@ class LogResult(Result):
         if self.sigma_from is not None:
             said += f" (sigma estimated from {self.sigma_from:,} others)"
         return said
+
+    def _compared(self) -> str:
+        others = [label for label in self.means if label != self.best]
+        if self.best not in self.means or not others:
+            return super()._compared()
+        other = max(others, key=lambda label: self.means[label])
+        return f" (mean {self.means[self.best]:.4g}, against {self.means[other]:.4g} of {shown(other)})"
+
+    def _listed(self) -> str:
+        """List the arms in question, that which leads first."""
+        return listed(sorted(self.candidates, key=lambda label: label != self.leader), 5)
 
     @property
     def _things(self) -> str:
@@ -153,8 +168,9 @@ class LogResult(Result):
         sentence = f"no winner is named among {self._listed()}, {self._where}: more rewards may decide it"
         if self.more:
             wanted = sorted(self.more, key=lambda label: -self.more[label])
-            shown = ", ".join(f"{self.more[label]:,} of {label!r}" for label in wanted[:5])
-            sentence += f", about {shown}{' and others' if len(wanted) > 5 else ''} (a rough forecast)"
+            each = ", ".join(f"{self.more[label]:,} of {shown(label)}" for label in wanted[:5])
+            whose = "" if self.sources is None else ", from new sources"
+            sentence += f", about {each}{' and others' if len(wanted) > 5 else ''} (a rough forecast{whose})"
         sentence += self._leader_said()
         return f"{sentence}; ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
 
@@ -162,7 +178,7 @@ class LogResult(Result):
         if self.leader is None:
             return ""
         said = f"; {self.hint}" if self.hint else ""
-        said += f"; {self.leader!r} leads, which is a guess and not a verdict"
+        said += f"; {shown(self.leader)} leads, which is a guess and not a verdict"
         if self.tolerance is None or self.overturn is None or self.alarms:
             return said
         if self.tolerance == 0.0 and self.overturn == 0:

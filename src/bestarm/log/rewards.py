@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.problem import Label
+from bestarm.result import shown
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Health:
     rows : int
         Rows read, below the header.
     used : int
-        Rewards used.
+        Rewards in them that can be used.
     missing : int
         Rewards that were missing, and `missing_as` what was done: "drop" or "replaced".
     bad_rows : int
@@ -76,7 +77,7 @@ class Health:
 
     def sentences(self) -> tuple[str, ...]:
         """Say what is worth knowing about the file, the first sentence what was read."""
-        said = [f"{_number(self.rows, 'row')} read, {_number(self.used, 'reward')} used."]
+        said = [f"{_number(self.rows, 'row')} read, {_number(self.used, 'reward')} in them."]
         if self.missing:
             share = f"{_number(self.missing, 'reward')} missing ({100.0 * self.missing_share:.3g} %)"
             done = "counted as replaced" if self.missing_as == "replaced" else "left out"
@@ -90,13 +91,16 @@ class Health:
         if self.trimmed:
             said.append(f"{_number(self.trimmed, 'row')} with spaces around the arm, which were cut off.")
         if self.seen_once:
-            few = ", ".join(repr(label) for label in self.seen_once[:3])
+            few = ", ".join(shown(label) for label in self.seen_once[:3])
             more = ", ..." if len(self.seen_once) > 3 else ""
             said.append(f"{_number(len(self.seen_once), 'arm')} seen once: {few}{more}.")
         if self.repeated and self.layout == "counted":
             said.append(f"{_number(self.repeated, 'row')} of an arm that had one already; the counts were added.")
         elif self.repeated:
-            said.append(f"{_number(self.repeated, 'reward')} by a source that had rewarded the arm before.")
+            said.append(
+                f"{_number(self.repeated, 'reward')} by a source that had rewarded the arm before, of which only the "
+                "first counts where epsilon is a share of the sources."
+            )
         return (*said, *self.guesses)
 
 

@@ -17,6 +17,7 @@ from scipy import stats
 
 from bestarm.checks import checked
 from bestarm.errors import InputError
+from bestarm.log.assumptions import HOW_MANY
 from bestarm.log.pricing import whole_share
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
@@ -53,11 +54,13 @@ def with_estimated_sigma(
     problem = pose(rest.labels, delta=(1.0 - SHARE_OF_DELTA) * delta, epsilon=epsilon, sigma=sigma)
     sizes = np.array([each.size for each in aside])
     result = judge_rewards(rest, problem, kind, good_enough, aside=sizes.tolist())
-    said = (
-        f"; clean rewards are of normal shape, and how many an arm got was fixed; sigma is an upper bound from "
-        f"{sizes.sum():,} rewards picked at random, which were used for nothing else"
+    said = result.promise.replace(HOW_MANY, "how many an arm got was fixed") + (
+        f"; clean rewards are of normal shape; sigma is an upper bound from {sizes.sum():,} rewards picked at random, "
+        "which were used for nothing else"
     )
-    return replace(result, delta=delta, promise=result.promise + said, sigma_from=int(sizes.sum()))
+    # The p-value is one if sigma is not too small, which has a probability of its own.
+    p_value = None if result.evidence is None else min(1.0, result.evidence + SHARE_OF_DELTA * delta)
+    return replace(result, delta=delta, promise=said, sigma_from=int(sizes.sum()), evidence=p_value)
 
 
 def set_aside(rewards: Rewards) -> tuple[list[NDArray[np.float64]], Rewards]:

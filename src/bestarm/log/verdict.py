@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bestarm.checks import checked, one_of
 from bestarm.contaminations import CONTAMINATIONS
@@ -14,6 +15,7 @@ from bestarm.errors import InputError
 from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
 from bestarm.log.by_source import PairedEvidence, SourceEvidence
 from bestarm.log.evidence import Evidence
+from bestarm.log.files import check_there
 from bestarm.log.piles import to_pile
 from bestarm.log.pricing import Allowance, whole_share
 from bestarm.log.result import LogResult
@@ -24,6 +26,7 @@ from bestarm.result import ArmRow
 from bestarm.robustness import GRID, Sensitivity
 
 _STEPS = 1000  # of epsilon, for the tolerance
+_MANY_SINGLE = 0.1  # of the sources that rewarded one of two arms or both
 _MOST_TIMES = 1000.0  # how many times the rewards there are a forecast reaches
 
 
@@ -94,6 +97,10 @@ def identify_log(
     if isinstance(sigma, str):
         one_of("sigma", sigma, ("estimate",), " or a number")
     else:
+        if sigma is None and bounds is None:
+            check_there(data)
+            fix = "bounds are better: bounds=(1, 5) for one to five stars; inspect says what a log supports"
+            raise InputError("sigma", "be given, or bounds", "neither", fix)
         pose(2, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)  # what is refused, is before the reading
     if good_enough is not None:
         (good_enough,) = checked(good_enough=good_enough)
@@ -136,8 +143,9 @@ def judge_rewards(
     for values in rewards.values:
         for value in values[[0, -1]] if values.size else ():
             checked_reward(problem, float(value))
-    check_missing(rewards, problem, kind)
-    return _Verdict(rewards, problem, kind, good_enough, aside, paired).result()
+    others = np.array(aside if aside is not None else [0] * problem.size, np.int64)
+    check_missing(rewards, problem, kind, others)
+    return _Verdict(rewards, problem, kind, good_enough, others, paired).result()
 
 
 class _Verdict:
@@ -149,10 +157,10 @@ class _Verdict:
         problem: Problem,
         kind: str,
         good_enough: float | None,
-        aside: Sequence[int] | None,
+        aside: NDArray[np.int64],
         paired: bool,
     ) -> None:
-        self._paired = paired
+        self._paired, self._aside = paired, aside
         self._rewards, self._problem, self._kind, self._good_enough = rewards, problem, kind, good_enough
         self._evidence: Evidence
         if kind == "sources":
@@ -161,7 +169,7 @@ class _Verdict:
         else:
             missing = rewards.missing if kind in COUNTED else np.zeros(problem.size, np.int64)
             counts: Sequence[Any] = rewards.counts or [None] * problem.size
-            each = zip(rewards.values, counts, missing, aside or [0] * problem.size, strict=True)
+            each = zip(rewards.values, counts, missing, aside, strict=True)
             piles = [to_pile(problem, values, count, int(lost), int(other)) for values, count, lost, other in each]
             self._evidence = Evidence(problem, kind, piles)
         self._own = self._evidence.at_epsilon(problem.epsilon)
@@ -174,7 +182,8 @@ class _Verdict:
         status, best, left, limit = self._decide(self._own)
         worse = np.ones(problem.size, bool)
         worse[left] = False
-        leads, p_value = self._standing(worse)
+        alarms = self._alarms(self._own, problem.epsilon)
+        leads, p_value = self._standing(worse) if not alarms else ({}, None)
         leader = labels[self._leader]
         used = sum(pile.number - pile.missing for pile in evidence.piles)
         aside = sum(pile.aside for pile in evidence.piles)
@@ -196,9 +205,9 @@ class _Verdict:
             limit=limit,
             leads=leads,
             evidence=p_value,
-            tolerance=self._tolerance(best is not None and len(left) == 1),
-            overturn=self._overturn(),
-            alarms=self._alarms(self._own, problem.epsilon),
+            tolerance=None if alarms else self._tolerance(best is not None and len(left) == 1),
+            overturn=None if alarms else self._overturn(),
+            alarms=alarms,
             rows=rows,
             replaced=self._replaced(),
             sources=self._rewards.sources.number if self._kind == "sources" and self._rewards.sources else None,
@@ -206,6 +215,7 @@ class _Verdict:
             sensitivity=self._sensitivity(),
             more=self._more(left) if best is None and limit == "budget" else {},
             hint=self._hint(left) if best is None else "",
+            means=dict(zip(labels, map(self._mean, range(problem.size)), strict=True)),
             health=self._rewards.health,
         )
 
@@ -267,7 +277,13 @@ class _Verdict:
     def _row(self, index: int, active: bool) -> ArmRow:
         pile = self._evidence.piles[index]
         estimate, lower, upper = self._evidence.ends(index, self._own)
+        if lower > upper:  # no mean fits: an alarm
+            lower = upper = math.nan
         return ArmRow(self._problem.labels[index], pile.number - pile.missing, estimate, lower, upper, active)
+
+    def _mean(self, index: int) -> float:
+        """Return the plain mean of the rewards of an arm that were used, replaced ones and all."""
+        return self._evidence.origin + self._evidence.scale * self._evidence.piles[index].mean
 
     def _replaced(self) -> int | None:
         if self._kind not in COUNTED:
@@ -285,20 +301,29 @@ class _Verdict:
             for index in self._evidence.ringing(allowance)
         ]
         said += [
-            f"of {problem.labels[index]!r} {int(lost):,} rewards are missing, more than epsilon = {epsilon:g} allows"
-            for index, lost in lost_beyond(self._rewards, self._kind, epsilon, problem.delta)
+            f"of {problem.labels[index]!r} {int(lost):,} rewards are missing or out of bounds, more than "
+            f"epsilon = {epsilon:g} allows"
+            for index, lost in lost_beyond(self._rewards, self._kind, epsilon, problem.delta, self._aside)
         ]
         return tuple(said)
 
     def _hint(self, left: list[int]) -> str:
-        """Say if sources can hardly be compared, as all of them spoke of the same arm first."""
+        """Say if sources can hardly be compared: all spoke of the same arm first, or many of one of a pair only."""
         if not isinstance(self._evidence, SourceEvidence):
             return ""
         those = set(left)
         ranked = [int(index) for index in self._evidence.order if int(index) in those]
+        one, two = (self._problem.labels[index] for index in ranked[:2])
+        if isinstance(self._evidence, PairedEvidence):
+            single = self._evidence.single_share(*ranked[:2])
+            if single < _MANY_SINGLE:
+                return ""
+            return (
+                f"of the sources that rewarded {one!r} or {two!r}, {100.0 * single:.2g} % rewarded only one of them, "
+                "which with paired=True counts as the worst that it could have said: leave out paired=True"
+            )
         if not self._evidence.is_one_sided(*ranked[:2]):
             return ""
-        one, two = (self._problem.labels[index] for index in ranked[:2])
         return (
             f"hardly any source rewarded one of {one!r} and {two!r} before the other, so that little can be told: if "
             "the log is sorted by arm, say which column is the time, or paired=True if all were asked about both"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.checks import checked
-from bestarm.contaminations import CONTAMINATIONS
+from bestarm.contaminations import BOTH, CONTAMINATIONS, FIRST, INDEPENDENT
 from bestarm.errors import InputError
 from bestarm.kernels.evidence import BOUNDED, CLEAN, LATTICE, evidence_dtype
 from bestarm.kernels.rule import CERTIFIED, MEAN, Rule, new_rule
@@ -116,7 +116,13 @@ def certified_rule(
 
 def promise(options: Mapping[str, Any]) -> str:
     """Return what the error probability rests on, in plain words."""
-    return CONTAMINATIONS[options["contamination"]]
+    kind, first = options["contamination"], options.get("share_from")
+    said = CONTAMINATIONS[kind]
+    if isinstance(first, int | float):  # by default it is worked out from epsilon
+        said = said.replace("from the option share_from on", f"from {math.ceil(first):,} of them on")
+    if kind == "sources":
+        said += f"; {INDEPENDENT}; {BOTH if options.get('paired') else FIRST}"
+    return said
 
 
 METHOD = Method(
