@@ -12,12 +12,13 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
-from bestarm.kernels import division, heaps, order_statistics, piles, readings, samples, selection, sums
-from bestarm.kernels.compile import entry_kernel
-from bestarm.kernels.division import divide
-from bestarm.kernels.order_statistics import MARGIN, has_room, insert, insert_raw
-from bestarm.kernels.readings import kept_mean, order_statistic
-from bestarm.kernels.samples import (
+from bestarm.kernels.jit.compile import entry_kernel
+from bestarm.kernels.order_statistics import division, heaps, piles, samples, selection, sums
+from bestarm.kernels.order_statistics import quantiles as readings
+from bestarm.kernels.order_statistics import windows as order_statistics
+from bestarm.kernels.order_statistics.division import divide
+from bestarm.kernels.order_statistics.quantiles import kept_mean, order_statistic
+from bestarm.kernels.order_statistics.samples import (
     DIVIDED,
     FEW,
     FIRST_RESERVE,
@@ -28,6 +29,7 @@ from bestarm.kernels.samples import (
     new_samples,
     with_larger_pool,
 )
+from bestarm.kernels.order_statistics.windows import MARGIN, has_room, insert, insert_raw
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import bestarm as ba
-from bestarm.kernels import tournament
-from bestarm.kernels.compile import entry_kernel
-from bestarm.kernels.order_statistics import has_room
+from bestarm.kernels.jit.compile import entry_kernel
+from bestarm.kernels.order_statistics import tournament
+from bestarm.kernels.order_statistics.samples import ABOVE_HIGH, ABOVE_LOW, BELOW_LOW, SHORT_WAIT, WAITING, WINDOW
+from bestarm.kernels.order_statistics.windows import has_room
+from bestarm.kernels.rewards.seeding import generator_words
+from bestarm.kernels.rewards.seeding import start as start_piece
 from bestarm.kernels.rule import Rule
-from bestarm.kernels.samples import ABOVE_HIGH, ABOVE_LOW, BELOW_LOW, SHORT_WAIT, WAITING, WINDOW
-from bestarm.kernels.seeding import generator_words
-from bestarm.kernels.seeding import start as start_piece
-from bestarm.kernels.state import State, make_room, record
-from bestarm.kernels.trial import run_trials
+from bestarm.kernels.state.state import State, make_room, record
+from bestarm.kernels.trials.trial import run_trials
 from bestarm.simulation import chunks
 from bestarm.simulation.seeds import TrialSeeds
 from piece_tools import alone

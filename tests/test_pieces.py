@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numba.core.caching import NullCache
 
-from bestarm.kernels.compile import entry_kernel, inlined_kernel, kernel
-from bestarm.kernels.pieces import PIECES, PieceLibrary
+from bestarm.kernels.jit.compile import entry_kernel, inlined_kernel, kernel
+from bestarm.kernels.jit.pieces import PIECES, PieceLibrary
 
 
 @kernel
@@ -81,10 +81,10 @@ ORDINARY = """
 import sys
 from importlib import import_module
 sys.modules["numba._dynfunc"], kept = None, import_module("numba") and sys.modules["numba._dynfunc"]
-from bestarm.kernels import pieces
+from bestarm.kernels.jit import pieces
 assert not pieces.PIECES
 sys.modules["numba._dynfunc"] = kept
-from bestarm.kernels.compile import entry_kernel, inlined_kernel, kernel
+from bestarm.kernels.jit.compile import entry_kernel, inlined_kernel, kernel
 
 @kernel
 def twice(x):

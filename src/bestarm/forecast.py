@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.checks import Seed, checked_seed
-from bestarm.kernels.draws import DISCRETE, GAUSSIAN, Laws, attack_dtype, law_dtype
-from bestarm.kernels.methods import describe
+from bestarm.kernels.rewards.draws import DISCRETE, GAUSSIAN, Laws, attack_dtype, law_dtype
 from bestarm.kernels.rule import Rule
-from bestarm.kernels.state import State, make_room, new_state
-from bestarm.kernels.trial import FINISHED, run_trials
+from bestarm.kernels.state.state import State, make_room, new_state
+from bestarm.kernels.trials.trial import FINISHED, run_trials
+from bestarm.kernels.trials.verbs import describe
 from bestarm.methods import forced_pulls
 from bestarm.methods.certified import KEPT
 from bestarm.problem import Problem

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from bestarm.checks import Seed, callers_level, checked_seed, number
 from bestarm.errors import DecidedError, InputError
 from bestarm.forecast import DECIDED, Forecast, foretell
-from bestarm.kernels import methods as kernels
-from bestarm.kernels.readouts import withdraw
-from bestarm.kernels.state import make_room, new_state
+from bestarm.kernels.state.state import make_room, new_state
+from bestarm.kernels.trials import verbs as kernels
+from bestarm.kernels.trials.readouts import withdraw
 from bestarm.locks import give_lock
 from bestarm.methods import DEFAULT, Method, forced_pulls, get_method, too_long
 from bestarm.pictures import draw_progress

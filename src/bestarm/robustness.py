@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from bestarm.checks import checked
 from bestarm.errors import InputError
-from bestarm.kernels.methods import tell
-from bestarm.kernels.readouts import find_alarms, is_hidden, judge_pair, withdraw
 from bestarm.kernels.rule import Rule
-from bestarm.kernels.state import State, make_room, new_state
+from bestarm.kernels.state.state import State, make_room, new_state
+from bestarm.kernels.trials.readouts import find_alarms, is_hidden, judge_pair, withdraw
+from bestarm.kernels.trials.verbs import tell
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Label, Problem
 

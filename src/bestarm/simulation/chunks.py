@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from bestarm.bandits import Bandit
 from bestarm.errors import InputError
-from bestarm.kernels.draws import Laws
-from bestarm.kernels.methods import ask, tell
+from bestarm.kernels.order_statistics.samples import Pool
+from bestarm.kernels.rewards.draws import Laws
+from bestarm.kernels.rewards.seeding import generator_words
 from bestarm.kernels.rule import Rule
-from bestarm.kernels.samples import Pool
-from bestarm.kernels.seeding import generator_words
-from bestarm.kernels.state import State, make_room, new_state
-from bestarm.kernels.trial import FINISHED, run_trials
+from bestarm.kernels.state.state import State, make_room, new_state
+from bestarm.kernels.trials.trial import FINISHED, run_trials
+from bestarm.kernels.trials.verbs import ask, tell
 from bestarm.problem import LARGEST_REWARD, Problem, checked_reward
 from bestarm.simulation.seeds import TrialSeeds, generator, method_seed
 
