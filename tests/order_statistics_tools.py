@@ -48,7 +48,7 @@ def _feed(samples: Samples, index: int, values: Floats, cuts_0: Ints, cuts_1: In
     arm = samples.arms[index]
     pool = samples.pool
     for step in range(first, values.size):
-        if arm.calm == 0 and not has_room(arm, pool, samples.used):
+        if arm.room_left == 0 and not has_room(arm, pool, samples.used):
             return step
         rank_0, rank_1 = cuts_0[step], cuts_1[step]
         if arm.divided == RAW:
@@ -106,7 +106,7 @@ class Compiled:
 
     def ask_for_room(self, index: int = 0) -> None:
         """Have the next insert count the room that is left, however many were said to be safe."""
-        self.samples.arms["calm"][index] = 0
+        self.samples.arms["room_left"][index] = 0
 
 
 def _plain_record(row: Any) -> SimpleNamespace:
@@ -192,7 +192,7 @@ class Interpreted:
 
     def insert(self, value: float, rank_0: int, rank_1: int, index: int = 0) -> None:
         arm = self.arm(index)
-        while arm.calm == 0 and not self.kernels["has_room"](arm, self.samples.pool, self.samples.used):
+        while arm.room_left == 0 and not self.kernels["has_room"](arm, self.samples.pool, self.samples.used):
             size = max(self.kernels["_size_wanted"](self.samples, index), len(self.pool))
             moved = CountedPool([0.0] * size)
             self.kernels["_move"](self.samples, moved)

@@ -1,23 +1,28 @@
 """The certified method: rounds over the surviving arms, each dropped when some pair proves it worse (section 4).
 
 Arm a is dropped when W(b, a) >= (K - 1) / delta for an arm b. Of the many b, those that matter are the *champions*: the
-surviving arms with the highest locations. Pairs are looked at after the rounds that `look_from` names, on the rewards
-of the rounds that all survivors have completed; what an arm is ahead of them waits. What is
-skipped because a pair cannot change before (`quiet_rounds`) changes no decision; section 12 has the rest.
+surviving arms with the highest locations. Pairs are compared after the rounds that `next_comparison` names, on the
+rewards of the rounds that all survivors have completed; what an arm is ahead of them waits. What is skipped because a
+pair cannot change before (`quiet_rounds`) changes no decision; section 12 has the rest.
+
+Section numbers are those of docs/explanation/certified.md. Functions take the whole state: they are inlined, or called
+once a round at most.
 """
 
 from __future__ import annotations
 
-from bestarm.kernels.algorithms.stopping import IDENTIFIED, Arms, Duels, Survivors, look_from, rank_of, stop_short
+from bestarm.kernels.algorithms.stopping import IDENTIFIED, next_comparison, rank_of, stop_short
 from bestarm.kernels.evidence import bounded as bounds
 from bestarm.kernels.evidence import clean, lattice
 from bestarm.kernels.evidence.bounded import Tallies
 from bestarm.kernels.evidence.clean import Sums
 from bestarm.kernels.evidence.lattice import Lattice
-from bestarm.kernels.evidence.pair import CELLS, HALF, Desk, quiet_rounds, replaced
+from bestarm.kernels.evidence.pair import CELLS, HALF, quiet_rounds, replaced
 from bestarm.kernels.jit.compile import inlined_kernel, kernel
-from bestarm.kernels.order_statistics.samples import Pool, Record
-from bestarm.kernels.state.state import CHAMPIONS
+from bestarm.kernels.order_statistics.samples import Record
+from bestarm.kernels.state.control import CHAMPIONS
+from bestarm.kernels.state.counting import count_reward
+from bestarm.kernels.state.state import CertifiedState
 
 NOWHERE = -1e300  # where to look first, before anybody has
 
@@ -25,53 +30,88 @@ NOWHERE = -1e300  # where to look first, before anybody has
 # ------------------------------------------------------------------------------------------------------------ rewards
 
 
+@inlined_kernel
+def observe(state: CertifiedState, rule: Record, index: int, reward: float) -> None:
+    """Take a reward in; at the end of a round, compare the pairs if it is time to. The arm must have room."""
+    arm, control = state.arms[index], state.control[0]
+    state.pool[index * control.room + (arm.told & (control.room - 1))] = (reward - rule.origin) / rule.scale
+    arm.room_left -= 1
+    count_reward(arm, control)
+    if arm.active == 1 and arm.told == control.rounds + 1:
+        control.behind -= 1
+        if control.behind == 0 and control.done == 0:
+            end_rounds(state, rule)
+
+
+@kernel
+def end_rounds(state: CertifiedState, rule: Record) -> None:
+    """Complete all rounds that every survivor has a reward of."""
+    control, evidence = state.control[0], state.evidence
+    while control.behind == 0 and control.done == 0 and control.active > 0:
+        control.rounds += 1
+        if control.rounds >= control.next_look:
+            _compare_pairs(state, rule, evidence.lattice, evidence.tallies, evidence.sums)
+        control.cursor = 0
+        for place in range(control.active):
+            if state.arms[evidence.survivors[place]].told == control.rounds:
+                control.behind += 1
+
+
+@kernel
+def remove(state: CertifiedState, rule: Record, index: int, dropped: bool) -> None:
+    """Take an arm out of the rounds, which may complete some of them."""
+    arms, control, survivors = state.arms, state.control[0], state.evidence.survivors
+    if arms[index].active == 0:
+        return
+    arms[index].active = 0
+    if dropped:
+        arms[index].dropped = max(control.rounds, 1)
+    staying = 0
+    for place in range(control.active):
+        if survivors[place] != index:
+            survivors[staying] = survivors[place]
+            staying += 1
+    control.active = staying
+    control.cursor = 0
+    _choose_champions(state)
+    control.next_look = next_comparison(rule, control.rounds + 1)
+    control.behind = 0
+    for place in range(staying):
+        if arms[survivors[place]].told == control.rounds:
+            control.behind += 1
+    if control.behind == 0 and control.done == 0:
+        end_rounds(state, rule)
+
+
 @kernel
 def has_room(
-    arms: Arms,
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    duels: Duels,
-    lattice_rows: Lattice | None,
-    tallies: Tallies | None,
-    sums: Sums | None,
-    index: int,
+    state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, sums: Sums | None, index: int
 ) -> bool:
     """Make room for more rewards of an arm by taking in those of completed rounds; False if there is none to be had."""
-    arm = arms[index]
+    arm, control = state.arms[index], state.control[0]
     room = control.room
     n = min(arm.told, control.rounds)
     start = n
-    if lattice_rows is not None:
-        row = lattice_rows[index]
+    if rows is not None:
+        row = rows[index]
         if room < rule.kept:
             return False
         if n > row.start:
-            _keep_cells(arms, control, rule, pool, desk, duels, lattice_rows, index, n)
+            _keep_cells(state, rule, rows, index, n)
             row.start = n
         start = row.start
     if tallies is not None:
-        bounds.fold(tallies[index], rule, pool, room, index, desk, n)
+        bounds.fold(tallies[index], rule, state.pool, room, index, state.evidence.desk, n)
     if sums is not None:
-        clean.fold(sums, pool, room, index, n)
-    arm.calm = room - (arm.told - start)
-    return arm.calm > 0
+        clean.fold(sums, state.pool, room, index, n)
+    arm.room_left = room - (arm.told - start)
+    return arm.room_left > 0
 
 
 @kernel
-def _keep_cells(
-    arms: Arms,
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    duels: Duels,
-    rows: Lattice,
-    index: int,
-    n: int,
-) -> None:
-    """Sum the cells in which an arm's pairs were last looked at, and those around them, before rewards are let go."""
+def _keep_cells(state: CertifiedState, rule: Record, rows: Lattice, index: int, n: int) -> None:
+    """Sum the cells in which an arm's pairs were last compared, and those around them, before rewards are let go."""
+    arms, control, duels = state.arms, state.control[0], state.evidence.duels
     up_low, up_high, down_low, down_high = 1 << 60, -(1 << 60), 1 << 60, -(1 << 60)
     for slot in range(CHAMPIONS):
         champion = control.champions[slot]
@@ -85,150 +125,50 @@ def _keep_cells(
                 up_low, up_high = min(up_low, cell), max(up_high, cell)
             if other == index:
                 down_low, down_high = min(down_low, cell), max(down_high, cell)
-    row = rows[index]
+    row, pool, room, desk = rows[index], state.pool, control.room, state.evidence.desk
     shift = HALF - row.base
     for slot in range(CELLS):
         cell = slot - shift
         if up_low - 3 <= cell <= up_high + 3:
-            lattice.fold(row, rule, pool, control.room, index, desk, lattice.UP, slot, slot, n)
+            lattice.fold(row, rule, pool, room, index, desk, lattice.UP, slot, slot, n)
             if cell <= up_high:
-                lattice.fold(row, rule, pool, control.room, index, desk, lattice.FLAT_UP, slot, slot, n)
+                lattice.fold(row, rule, pool, room, index, desk, lattice.FLAT_UP, slot, slot, n)
         if down_low - 3 <= cell <= down_high + 3:
-            lattice.fold(row, rule, pool, control.room, index, desk, lattice.DOWN, slot, slot, n)
+            lattice.fold(row, rule, pool, room, index, desk, lattice.DOWN, slot, slot, n)
             if cell >= down_low:
-                lattice.fold(row, rule, pool, control.room, index, desk, lattice.FLAT_DOWN, slot, slot, n)
+                lattice.fold(row, rule, pool, room, index, desk, lattice.FLAT_DOWN, slot, slot, n)
     for side in range(lattice.SIDES):
         for slot in range(CELLS):
             if row.through[side, slot] < n:
                 row.through[side, slot] = lattice.LOST
 
 
-@inlined_kernel
-def observe(
-    arms: Arms,
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    survivors: Survivors,
-    duels: Duels,
-    lattice_rows: Lattice | None,
-    tallies: Tallies | None,
-    sums: Sums | None,
-    index: int,
-    reward: float,
-) -> None:
-    """Take a reward in; at the end of a round, look at the pairs if it is time to. The arm must have room."""
-    arm = arms[index]
-    pool[index * control.room + (arm.told & (control.room - 1))] = (reward - rule.origin) / rule.scale
-    arm.told += 1
-    arm.calm -= 1
-    control.t += 1
-    if arm.pending > 0:
-        arm.pending -= 1
-        control.pending -= 1
-    if arm.active == 1 and arm.told == control.rounds + 1:
-        control.behind -= 1
-        if control.behind == 0 and control.done == 0:
-            end_rounds(arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums)
-
-
-@kernel
-def end_rounds(
-    arms: Arms,
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    survivors: Survivors,
-    duels: Duels,
-    lattice_rows: Lattice | None,
-    tallies: Tallies | None,
-    sums: Sums | None,
-) -> None:
-    """Complete all rounds that every survivor has a reward of."""
-    while control.behind == 0 and control.done == 0 and control.active > 0:
-        control.rounds += 1
-        if control.rounds >= control.quiet:
-            _look(arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums)
-        control.cursor = 0
-        for place in range(control.active):
-            if arms[survivors[place]].told == control.rounds:
-                control.behind += 1
-
-
-@kernel
-def remove(
-    arms: Arms,
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    survivors: Survivors,
-    duels: Duels,
-    lattice_rows: Lattice | None,
-    tallies: Tallies | None,
-    sums: Sums | None,
-    index: int,
-    dropped: bool,
-) -> None:
-    """Take an arm out of the rounds, which may complete some of them."""
-    if arms[index].active == 0:
-        return
-    arms[index].active = 0
-    if dropped:
-        arms[index].dropped = max(control.rounds, 1)
-    staying = 0
-    for place in range(control.active):
-        if survivors[place] != index:
-            survivors[staying] = survivors[place]
-            staying += 1
-    control.active = staying
-    control.cursor = 0
-    _choose_champions(arms, control, survivors, duels)
-    control.quiet = look_from(rule, control.rounds + 1)
-    control.behind = 0
-    for place in range(staying):
-        if arms[survivors[place]].told == control.rounds:
-            control.behind += 1
-    if control.behind == 0 and control.done == 0:
-        end_rounds(arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums)
-
-
-# -------------------------------------------------------------------------------------------------------------- looks
+# -------------------------------------------------------------------------------------------------------------- pairs
 
 
 @kernel
 def _locate(
-    arms: Arms,
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    survivors: Survivors,
-    duels: Duels,
-    lattice_rows: Lattice | None,
-    tallies: Tallies | None,
-    sums: Sums | None,
+    state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, sums: Sums | None
 ) -> None:
     """Renew the locations of all survivors."""
+    control = state.control[0]
     n = control.rounds
     for place in range(control.active):
-        index = survivors[place]
-        if lattice_rows is not None:
-            row = lattice_rows[index]
-            lattice.locate(row, rule, pool, control.room, index, desk, n)
-            arms[index].estimate = row.location
+        index = state.evidence.survivors[place]
+        if rows is not None:
+            lattice.locate(rows[index], rule, state.pool, control.room, index, state.evidence.desk, n)
+            state.arms[index].estimate = rows[index].location
         if tallies is not None:
-            arms[index].estimate = tallies[index].total / n
+            state.arms[index].estimate = tallies[index].total / n
         if sums is not None:
-            arms[index].estimate = sums[index, 1] / n
+            state.arms[index].estimate = sums[index, 1] / n
 
 
 @kernel
-def _choose_champions(arms: Arms, control: Record, survivors: Survivors, duels: Duels) -> None:
+def _choose_champions(state: CertifiedState) -> None:
     """Make the survivors with the highest locations champions; who is one already keeps its place."""
     # The rank of a survivor is how many others come before it; ties by index.
+    arms, control, survivors = state.arms, state.control[0], state.evidence.survivors
     for slot in range(CHAMPIONS):
         champion = control.champions[slot]
         if champion >= 0 and (arms[champion].active == 0 or rank_of(arms, control, survivors, champion) >= CHAMPIONS):
@@ -244,41 +184,30 @@ def _choose_champions(arms: Arms, control: Record, survivors: Survivors, duels: 
         if not known and free >= 0:
             control.champions[free] = index
             for other in range(arms.size):
-                duels[free, other] = NOWHERE
-                duels[CHAMPIONS + free, other] = 0.0
+                state.evidence.duels[free, other] = NOWHERE
+                state.evidence.duels[CHAMPIONS + free, other] = 0.0
 
 
 @kernel
 def _is_worse_on_lattice(
-    arms: Arms,
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    duels: Duels,
-    rows: Lattice,
-    slot: int,
-    a: int,
-    own: float,
-    shared: float,
+    state: CertifiedState, rule: Record, rows: Lattice, slot: int, a: int, own: float, shared: float
 ) -> bool:
-    b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
+    control, pool, desk, duels = state.control[0], state.pool, state.evidence.desk, state.evidence.duels
+    b, n, room, enough = control.champions[slot], control.rounds, control.room, rule.log_threshold
     one, two = rows[b], rows[a]
     middle = lattice.subcell_at(rule, 0.5 * (one.location + two.location))
     point = middle if duels[slot, a] == NOWHERE else int(duels[slot, a])
-    value = lattice.pair_at(one, two, rule, pool, control.room, b, a, desk, point, n, own, shared, enough)
+    value = lattice.pair_at(one, two, rule, pool, room, b, a, desk, point, n, own, shared, enough)
     if value != value and point != middle:  # the locations have moved away
         point = middle
-        value = lattice.pair_at(one, two, rule, pool, control.room, b, a, desk, point, n, own, shared, enough)
+        value = lattice.pair_at(one, two, rule, pool, room, b, a, desk, point, n, own, shared, enough)
     duels[slot, a] = point
     if value < enough:
         lattice.write_growth(rule, desk, point)
         wait = quiet_rounds(rule, desk, lattice.UPS, lattice.DOWNS, lattice.GROWTH, shared, enough)
         duels[CHAMPIONS + slot, a] = n + wait + 1
         return False
-    proved, point = lattice.is_proved(
-        one, two, rule, pool, control.room, b, a, desk, point, 0, n, n, own, shared, enough
-    )
+    proved, point = lattice.is_proved(one, two, rule, pool, room, b, a, desk, point, 0, n, n, own, shared, enough)
     duels[slot, a] = point
     duels[CHAMPIONS + slot, a] = n + 1 + (n >> 5)
     return proved
@@ -286,16 +215,9 @@ def _is_worse_on_lattice(
 
 @kernel
 def _is_worse_by_bounds(
-    control: Record,
-    rule: Record,
-    desk: Desk,
-    duels: Duels,
-    tallies: Tallies,
-    slot: int,
-    a: int,
-    own: float,
-    shared: float,
+    state: CertifiedState, rule: Record, tallies: Tallies, slot: int, a: int, own: float, shared: float
 ) -> bool:
+    control, desk, duels = state.control[0], state.evidence.desk, state.evidence.duels
     b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
     one, two = tallies[b], tallies[a]
     if duels[slot, a] == NOWHERE:
@@ -313,13 +235,9 @@ def _is_worse_by_bounds(
 
 @kernel
 def _is_worse(
-    arms: Arms,
-    control: Record,
+    state: CertifiedState,
     rule: Record,
-    pool: Pool,
-    desk: Desk,
-    duels: Duels,
-    lattice_rows: Lattice | None,
+    rows: Lattice | None,
     tallies: Tallies | None,
     sums: Sums | None,
     slot: int,
@@ -329,40 +247,33 @@ def _is_worse(
 ) -> bool:
     """Tell whether the evidence of a champion drops an arm."""
     worse = False
-    if lattice_rows is not None:
-        worse = _is_worse_on_lattice(arms, control, rule, pool, desk, duels, lattice_rows, slot, a, own, shared)
+    if rows is not None:
+        worse = _is_worse_on_lattice(state, rule, rows, slot, a, own, shared)
     if tallies is not None:
-        worse = _is_worse_by_bounds(control, rule, desk, duels, tallies, slot, a, own, shared)
+        worse = _is_worse_by_bounds(state, rule, tallies, slot, a, own, shared)
     if sums is not None:
+        control = state.control[0]
         b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
         worse = clean.log_evidence(sums, rule, b, a, 0.0, n, enough) >= enough
     return worse
 
 
 @kernel
-def _look(
-    arms: Arms,
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    survivors: Survivors,
-    duels: Duels,
-    lattice_rows: Lattice | None,
-    tallies: Tallies | None,
-    sums: Sums | None,
+def _compare_pairs(
+    state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, sums: Sums | None
 ) -> None:
-    """Look at all pairs of a champion and a survivor that may have changed, and drop the arms proved worse."""
+    """Compare all pairs of a champion and a survivor that may have changed, and drop the arms proved worse."""
+    arms, control, survivors, duels = state.arms, state.control[0], state.evidence.survivors, state.evidence.duels
     n = control.rounds
     for place in range(control.active):
         index = survivors[place]
         if tallies is not None:
-            bounds.fold(tallies[index], rule, pool, control.room, index, desk, n)
+            bounds.fold(tallies[index], rule, state.pool, control.room, index, state.evidence.desk, n)
         if sums is not None:
-            clean.fold(sums, pool, control.room, index, n)
+            clean.fold(sums, state.pool, control.room, index, n)
     if n >= control.located:
-        _locate(arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums)
-        _choose_champions(arms, control, survivors, duels)
+        _locate(state, rule, rows, tallies, sums)
+        _choose_champions(state)
         while control.located <= n:
             control.located *= 2
     count = replaced(rule, arms.size, n, control.t)
@@ -378,10 +289,10 @@ def _look(
             if b < 0 or b == a or arms[b].active == 0:
                 continue
             due = int(duels[CHAMPIONS + slot, a])
-            if slot > 0:  # the second champion is there in case that the first is none: every fourth look will do
+            if slot > 0:  # the second champion is there in case that the first is none: every fourth round will do
                 due = max(due, (n + 3) & ~3)
             if due <= n:
-                if _is_worse(arms, control, rule, pool, desk, duels, lattice_rows, tallies, sums, slot, a, own, shared):
+                if _is_worse(state, rule, rows, tallies, sums, slot, a, own, shared):
                     arms[a].active = 0
                     arms[a].dropped = n
                     break
@@ -396,24 +307,25 @@ def _look(
                 champion_gone = champion_gone or control.champions[slot] == a
     control.active = staying
     if champion_gone:
-        _choose_champions(arms, control, survivors, duels)
+        _choose_champions(state)
         next_round = n + 1
-    control.quiet = min(look_from(rule, max(next_round, n + 1)), control.located)
+    control.next_look = min(next_comparison(rule, max(next_round, n + 1)), control.located)
     if control.active == 1:
         if rule.endless == 0:
             control.done = IDENTIFIED
             control.best = survivors[0]
     elif rule.endless == 0:
-        stop_short(arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums, own, shared)
+        stop_short(state, rule, own, shared)
 
 
 # ------------------------------------------------------------------------------------------------------------- choice
 
 
 @inlined_kernel
-def choose(arms: Arms, control: Record, survivors: Survivors) -> int:
+def choose(state: CertifiedState) -> int:
     """Return the next survivor of the round, lowest index first, when no reward is outstanding."""
     # No survivor before the cursor is behind in this round: counts only grow, and a new round resets the cursor.
-    while arms[survivors[control.cursor]].told > control.rounds:
+    control, survivors = state.control[0], state.evidence.survivors
+    while state.arms[survivors[control.cursor]].told > control.rounds:
         control.cursor += 1
     return survivors[control.cursor]

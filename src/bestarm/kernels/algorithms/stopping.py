@@ -1,11 +1,6 @@
-"""When the certified method looks, and when it stops without having dropped all other arms (sections 9, 10 and 12)."""
+"""When the certified method compares pairs, and when it stops with several arms left (sections 9, 10 and 12)."""
 
 from __future__ import annotations
-
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from bestarm.kernels.evidence import bounded as bounds
 from bestarm.kernels.evidence import clean, lattice
@@ -13,14 +8,11 @@ from bestarm.kernels.evidence.bounded import Tallies
 from bestarm.kernels.evidence.clean import Sums
 from bestarm.kernels.evidence.lattice import Lattice
 from bestarm.kernels.evidence.limits import is_beyond_bounds, is_beyond_lattice
-from bestarm.kernels.evidence.pair import CLEAN, SUBCELLS, Desk
+from bestarm.kernels.evidence.pair import CLEAN, SUBCELLS
 from bestarm.kernels.jit.compile import inlined_kernel, kernel
-from bestarm.kernels.order_statistics.samples import Pool, Record
-from bestarm.kernels.state.state import CHAMPIONS
-
-Arms = NDArray[np.void]
-Duels = Any  # for each champion and arm: where to look first, and from which round on
-Survivors = Any  # the arms that have not been dropped, in order, at the beginning; both None for another family
+from bestarm.kernels.order_statistics.samples import Arms, Record
+from bestarm.kernels.state.control import CHAMPIONS
+from bestarm.kernels.state.state import CertifiedState, Indices
 
 IDENTIFIED = 1
 INDISTINGUISHABLE = 2
@@ -33,10 +25,11 @@ FIRST_LIMIT = 512  # rounds before it is asked whether contamination hides the l
 
 
 @inlined_kernel
-def look_from(rule: Record, n: int) -> int:
-    """Return the first round from n on with a look: each up to 8, every second up to 128, every fourth up to 256, ...
+def next_comparison(rule: Record, n: int) -> int:
+    """Return the first round from n on after which pairs are compared.
 
-    So looks are at most 1/32 apart from round 64 on. Evidence of clean rewards is cheap: every round up to 64 there.
+    It is each up to 8, every second one up to 128, every fourth up to 256, and so on: from round 64 on they are at most
+    1/32 apart. Evidence of clean rewards is cheap: every round up to 64 there.
     """
     step = 1
     rest = n
@@ -49,7 +42,7 @@ def look_from(rule: Record, n: int) -> int:
 
 
 @kernel
-def rank_of(arms: Arms, control: Record, survivors: Survivors, index: int) -> int:
+def rank_of(arms: Arms, control: Record, survivors: Indices, index: int) -> int:
     """Return how many survivors have a higher location than one, up to the number of champions."""
     rank = 0
     for place in range(control.active):
@@ -76,12 +69,9 @@ def _limit_from(n: int) -> int:
 
 @kernel
 def _is_within(
-    control: Record,
+    state: CertifiedState,
     rule: Record,
-    pool: Pool,
-    desk: Desk,
-    duels: Duels,
-    lattice_rows: Lattice | None,
+    rows: Lattice | None,
     tallies: Tallies | None,
     sums: Sums | None,
     slot: int,
@@ -90,11 +80,12 @@ def _is_within(
     shared: float,
 ) -> bool:
     """Tell whether a champion is proved to be at most `good_enough` behind an arm (section 9)."""
+    control, pool, desk = state.control[0], state.pool, state.evidence.desk
     b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
     within = False
-    if lattice_rows is not None:
+    if rows is not None:
         shift = int(rule.good_enough / rule.spacing * SUBCELLS)
-        one, two = lattice_rows[b], lattice_rows[a]
+        one, two = rows[b], rows[a]
         point = lattice.subcell_at(rule, 0.5 * (one.location + two.location - rule.good_enough))
         within, _ = lattice.is_proved(
             one, two, rule, pool, control.room, b, a, desk, point, shift, n, n, own, shared, enough
@@ -108,106 +99,76 @@ def _is_within(
 
 
 @kernel
-def _is_good_enough(
-    arms: Arms,
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    survivors: Survivors,
-    duels: Duels,
-    lattice_rows: Lattice | None,
-    tallies: Tallies | None,
-    sums: Sums | None,
-    slot: int,
-    own: float,
-    shared: float,
-) -> bool:
+def _is_good_enough(state: CertifiedState, rule: Record, slot: int, own: float, shared: float) -> bool:
     """Tell whether a champion is within `good_enough` of every other survivor."""
+    control, evidence = state.control[0], state.evidence
     b = control.champions[slot]
-    if b < 0 or arms[b].active == 0:
+    if b < 0 or state.arms[b].active == 0:
         return False
     for place in range(control.active):
-        a = survivors[place]
+        a = evidence.survivors[place]
         if a != b and not _is_within(
-            control, rule, pool, desk, duels, lattice_rows, tallies, sums, slot, a, own, shared
+            state, rule, evidence.lattice, evidence.tallies, evidence.sums, slot, a, own, shared
         ):
             return False
     return True
 
 
 @kernel
-def is_beyond(
-    arms: Arms,
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    survivors: Survivors,
-    lattice_rows: Lattice | None,
-    tallies: Tallies | None,
-    count: float,
-) -> bool:
-    """Tell whether no bet on either of the two survivors with the highest locations can grow any more (section 10)."""
+def is_hidden(state: CertifiedState, rule: Record, count: float) -> bool:
+    """Tell whether contamination hides the lead of the two survivors with the highest locations (section 10).
+
+    It is so if no bet on either of them being better can grow any more.
+    """
+    control, survivors = state.control[0], state.evidence.survivors
     leader = challenger = -1
     for place in range(control.active):
-        index = survivors[place]
-        place_of_arm = rank_of(arms, control, survivors, index)
-        if place_of_arm == 0:
-            leader = index
-        elif place_of_arm == 1:
-            challenger = index
+        rank = rank_of(state.arms, control, survivors, survivors[place])
+        if rank == 0:
+            leader = survivors[place]
+        elif rank == 1:
+            challenger = survivors[place]
+    lattice_rows, tallies = state.evidence.lattice, state.evidence.tallies
+    return _cannot_grow(state, rule, lattice_rows, tallies, leader, challenger, count) and _cannot_grow(
+        state, rule, lattice_rows, tallies, challenger, leader, count
+    )
+
+
+@kernel
+def _cannot_grow(
+    state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, b: int, a: int, count: float
+) -> bool:
+    control, pool, desk = state.control[0], state.pool, state.evidence.desk
     beyond = False
-    if lattice_rows is not None:
-        one, two = lattice_rows[leader], lattice_rows[challenger]
-        n, room = control.rounds, control.room
-        beyond = is_beyond_lattice(one, two, rule, pool, room, leader, challenger, desk, n, count)
-        beyond = beyond and is_beyond_lattice(two, one, rule, pool, room, challenger, leader, desk, n, count)
+    if rows is not None:
+        beyond = is_beyond_lattice(rows[b], rows[a], rule, pool, control.room, b, a, desk, control.rounds, count)
     if tallies is not None:
-        one, two = tallies[leader], tallies[challenger]
-        beyond = is_beyond_bounds(one, two, rule, desk, control.rounds, count)
-        beyond = beyond and is_beyond_bounds(two, one, rule, desk, control.rounds, count)
+        beyond = is_beyond_bounds(tallies[b], tallies[a], rule, desk, control.rounds, count)
     return beyond
 
 
 @kernel
-def stop_short(
-    arms: Arms,
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    survivors: Survivors,
-    duels: Duels,
-    lattice_rows: Lattice | None,
-    tallies: Tallies | None,
-    sums: Sums | None,
-    own: float,
-    shared: float,
-) -> None:
+def stop_short(state: CertifiedState, rule: Record, own: float, shared: float) -> None:
     """Stop with an arm that is good enough, or without a winner where more rewards would not, or may not, name one."""
+    control = state.control[0]
     n = control.rounds
     if rule.good_enough > 0.0:
-        control.quiet = min(control.quiet, look_from(rule, n + 1))
+        control.next_look = min(control.next_look, next_comparison(rule, n + 1))
         for slot in range(CHAMPIONS):
-            if control.done == 0 and _is_good_enough(
-                arms, control, rule, pool, desk, survivors, duels, lattice_rows, tallies, sums, slot, own, shared
-            ):
+            if control.done == 0 and _is_good_enough(state, rule, slot, own, shared):
                 control.done = IDENTIFIED
                 control.best = control.champions[slot]
         if control.done > 0:
             return
     if rule.epsilon > 0.0:
-        control.quiet = min(control.quiet, _limit_from(n + 1))
-        if n >= FIRST_LIMIT and n == _limit_from(n):
-            count = own + shared
-            if is_beyond(arms, control, rule, pool, desk, survivors, lattice_rows, tallies, count):
-                control.done = INDISTINGUISHABLE
-                control.limit = CONTAMINATION
-                return
+        control.next_look = min(control.next_look, _limit_from(n + 1))
+        if n >= FIRST_LIMIT and n == _limit_from(n) and is_hidden(state, rule, own + shared):
+            control.done = INDISTINGUISHABLE
+            control.limit = CONTAMINATION
+            return
     if rule.last_round > 0:
         if n >= rule.last_round:
             control.done = INDISTINGUISHABLE
             control.limit = RESOLUTION
         else:
-            control.quiet = min(control.quiet, look_from(rule, rule.last_round))
+            control.next_look = min(control.next_look, next_comparison(rule, rule.last_round))

@@ -29,6 +29,7 @@ GROUPS = 4  # rates of exponentials of a family on the lattice, at most
 evidence_dtype = np.dtype(
     [
         ("family", "i8"),  # what all rules have
+        ("shortcuts", "i8"),
         ("estimator", "i8"),
         ("explored", "f8"),
         ("seed", "u8"),
@@ -209,6 +210,8 @@ def quiet_rounds(rule: Record, desk: Desk, up: int, down: int, growth: int, coun
     """
     rounds = 0
     more = 1
+    if rule.shortcuts == 0:
+        return rounds
     while more < 1 << 20 and _below_after(rule, desk, up, down, growth, float(more), count, enough):
         rounds = more
         more *= 2

@@ -238,7 +238,7 @@ def divide(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
         end_0 = min(count, rank_0 + REACH)
         begin_1 = count
     arm.divided = DIVIDED
-    arm.calm = 0  # to be counted anew
+    arm.room_left = 0  # to be counted anew
     divided = arm.guessed == count and _divide_by_guess(arm, pool, begin_0, end_0, begin_1, end_1)
     if not divided and count >= 4 * SAMPLE:
         _sample(arm, pool, begin_0, end_0, begin_1, end_1)

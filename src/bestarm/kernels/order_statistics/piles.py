@@ -186,7 +186,7 @@ def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
         arm.batch[store] = usual_batch(arm, pile)
     arm.filled[store] = arm.count
     if arm.batch[store] > arm.room[store] - WINDOW:
-        arm.calm = 0  # ask for more room before the next insert, and make do until then
+        arm.room_left = 0  # ask for more room before the next insert, and make do until then
     taken = min(arm.batch[store], (arm.held[pile] + 1) >> 1, arm.room[store] - WINDOW - arm.held[store])
     select_last(pool, arm.start[pile], arm.held[pile], taken, sign)
     arm.held[pile] -= taken

@@ -11,6 +11,7 @@ from bestarm.kernels.jit.compile import entry_kernel, inlined_kernel, kernel
 from bestarm.kernels.jit.memory import constant, on_own_lines
 
 Pool = NDArray[np.float64]
+Arms = NDArray[np.void]  # a record an arm
 Record = Any  # one row of a structured array: a pointer inside compiled code
 
 WINDOW = 64  # most rewards in a window
@@ -45,7 +46,7 @@ arm_dtype = np.dtype(
         ("count", "i8"),  # rewards told, less those that are waiting
         ("active", "i8"),
         ("stale", "i8"),  # 1: a reward came in since the estimate was computed
-        ("calm", "i8"),  # inserts that need no new room, at least
+        ("room_left", "i8"),  # inserts that need no new room, at least
         ("divided", "i8"),  # FEW, DIVIDED or RAW
         ("estimate", "f8"),
         ("held", "i8", (STORES,)),
@@ -73,10 +74,9 @@ arm_dtype = np.dtype(
         ("filled", "i8", (STORES,)),  # and at which count of the arm
         ("guess", "f8", (4,)),  # bounds around window 0 and window 1 when rewards are divided
         ("guessed", "i8"),  # for how many rewards
-        ("dropped", "i8"),  # certified: the round in which the arm was dropped
         # One line more than the twelve in use: at a distance of twelve lines, the first ones of all records would claim
         # the same quarter of the nearest cache.
-        ("unused", "i8", (8,)),
+        ("unused", "i8", (9,)),
     ]
 )
 MANY = 64  # arms that are more than the nearest cache holds
@@ -90,8 +90,8 @@ class Samples(NamedTuple):
     forty words on the stack at each call made an insert four times as slow.
     """
 
-    arms: NDArray[np.void]
-    pool: NDArray[np.float64]
+    arms: Arms
+    pool: Pool
     used: NDArray[np.int64]
 
 
@@ -104,7 +104,7 @@ def new_samples(arms: int, *, stored: bool = True, rewards: int = 0, pool: Pool 
     """
     records = on_own_lines(arms, arm_dtype)
     records["active"] = records["stale"] = 1
-    records["calm"] = WINDOW if stored else np.iinfo(np.int64).max
+    records["room_left"] = WINDOW if stored else np.iinfo(np.int64).max
     records["window"] = WINDOW * np.arange(2 * arms).reshape(arms, 2)
     windows = WINDOW * 2 * arms if stored else 0
     size = windows + (16 * WINDOW * arms + 8 * rewards if rewards > 0 else 0)
@@ -173,32 +173,32 @@ def _ample(arm: Record, store: int) -> int:
 def _short(arm: Record, store: int) -> bool:
     """Tell whether a store should get more room."""
     if store < FIRST_RESERVE:
-        return _calm(arm, store) < 1
+        return _bulk_room_left(arm, store) < 1
     if store == WAITING:
         return arm.room[WAITING] < SHORT_WAIT
     return arm.batch[store] + 2 * WINDOW > arm.room[store]
 
 
 @kernel
-def _calm(arm: Record, pile: int) -> int:
+def _bulk_room_left(arm: Record, pile: int) -> int:
     """Return how many inserts a bulk can take: an insert brings its pile four rewards at most, a spill 64."""
     return ((arm.room[pile] - _load(arm, pile) - 2 * WINDOW) >> 2) - arm.held[WAITING]
 
 
 @kernel
-def recount_calm(arm: Record) -> int:
+def recount_room_left(arm: Record) -> int:
     """Set and return how many inserts an arm can take before it needs `find_room`."""
     if arm.divided == FEW:
-        calm = WINDOW - arm.count
+        room_left = WINDOW - arm.count
     else:
-        calm = arm.room[0]
+        room_left = arm.room[0]
         for pile in range(FIRST_RESERVE):
-            calm = min(calm, _calm(arm, pile))
+            room_left = min(room_left, _bulk_room_left(arm, pile))
         for store in range(FIRST_RESERVE, WAITING):
             if _short(arm, store):
-                calm = 0
-    arm.calm = max(calm, 0)
-    return arm.calm
+                room_left = 0
+    arm.room_left = max(room_left, 0)
+    return arm.room_left
 
 
 @kernel
@@ -262,17 +262,16 @@ def with_larger_pool(samples: Samples, asking: int) -> Samples:
 
 
 @kernel
-def find_rooms(samples: Samples) -> bool:
+def find_rooms(arms: Arms, pool: Pool, used: NDArray[np.int64]) -> bool:
     """Give all arms, of which only the counts are set, the rooms they want; False if that is more than the pool has."""
-    samples.used[0] = 2 * WINDOW * samples.arms.size
-    total = samples.used[0] + DEALT * (samples.arms.size + PADDING)  # and for a deck to deal rewards from
-    for index in range(samples.arms.size):
+    used[0] = 2 * WINDOW * arms.size
+    total = used[0] + DEALT * (arms.size + PADDING)  # and for a deck to deal rewards from
+    for index in range(arms.size):
         for store in range(STORES):
-            total += _wanted(samples.arms[index], store)
-    if total > samples.pool.size:
+            total += _wanted(arms[index], store)
+    if total > pool.size:
         return False
-    for index in range(samples.arms.size):
+    for index in range(arms.size):
         for store in range(STORES):
-            arm = samples.arms[index]
-            _relocate(arm, samples.pool, samples.pool, samples.used, store, _wanted(arm, store))
+            _relocate(arms[index], pool, pool, used, store, _wanted(arms[index], store))
     return True

@@ -45,7 +45,7 @@ from bestarm.kernels.order_statistics.samples import (
     Record,
     find_room,
     pile_size,
-    recount_calm,
+    recount_room_left,
 )
 from bestarm.kernels.order_statistics.sums import add, dwarfs, range_sum
 
@@ -284,21 +284,21 @@ def make_raw(arm: Record, pool: Pool) -> None:
 
 @kernel
 def has_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
-    """Tell whether an arm whose `calm` is used up has room for more rewards, or finds some in the pool."""
-    if recount_calm(arm) > 0:
+    """Tell whether an arm whose `room_left` is used up has room for more rewards, or finds some in the pool."""
+    if recount_room_left(arm) > 0:
         return True
     if not find_room(arm, pool, used):
         return False
     if arm.divided == FEW:
         make_raw(arm, pool)
-    return recount_calm(arm) > 0
+    return recount_room_left(arm) > 0
 
 
 @inlined_kernel
 def insert_raw(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> None:
     """Append a reward while order statistics are not asked for; `divide` will cut at two ranks, as `insert` does."""
     arm.count += 1
-    arm.calm -= 1
+    arm.room_left -= 1
     append_to_bulk(arm, pool, RAW_PILE, value)
     arm.cut[0] = rank_0
     arm.cut[1] = rank_1
@@ -334,13 +334,13 @@ def _put(arm: Record, pool: Pool, value: float) -> None:
 def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> None:
     """Insert a reward and cut at two ranks from then on: those with rank_0 <= rank < rank_1 are kept.
 
-    `rank_1` = 0 means that there is no second cut, always or never for an arm. `calm` of the arm must be positive, and
-    its rewards must not be raw.
+    `rank_1` = 0 means that there is no second cut, always or never for an arm. `room_left` of the arm must be
+    positive, and its rewards must not be raw.
     Ranks may be any numbers with 0 <= rank_0 < rank_1 <= n, at most two rewards from where they were: rooms are
     reckoned for that.
     """
     arm.count += 1
-    arm.calm -= 1
+    arm.room_left -= 1
     if arm.divided == FEW:
         _insert_first(arm, pool, value)
         arm.cut[0] = rank_0
@@ -355,7 +355,7 @@ def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> N
 def insert_all(arm: Record, pool: Pool, begin: int, end: int) -> None:
     """Insert rewards that lie at a place of the pool, where others are divided already; `move_cuts` has to follow.
 
-    Their `calm` is spent already.
+    Their `room_left` is spent already.
     """
     if end - begin >= _SOME:
         end = _put_far(arm, pool, begin, end)

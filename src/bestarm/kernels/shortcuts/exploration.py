@@ -11,24 +11,34 @@ import numpy as np
 
 from bestarm.kernels.jit.compile import kernel
 from bestarm.kernels.jit.memory import constant
-from bestarm.kernels.order_statistics.samples import DEALT, MANY, PADDING, RAW, WINDOW, find_rooms, recount_calm
+from bestarm.kernels.order_statistics.samples import DEALT, MANY, PADDING, RAW, WINDOW, find_rooms, recount_room_left
+from bestarm.kernels.order_statistics.tournament import Tree
 from bestarm.kernels.rewards.draws import Laws, pull
 from bestarm.kernels.rule import MEAN, Rule
-from bestarm.kernels.state.state import State, first_rank, second_rank
+from bestarm.kernels.state.estimates import first_rank, second_rank
+from bestarm.kernels.state.state import Indices, State
 
 NONE = constant(0)
 
 
 @kernel
-def explore(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, max_pulls: int) -> bool:
+def explore(
+    state: State,
+    rule: Rule,
+    laws: Laws,
+    rng: np.random.Generator,
+    max_pulls: int,
+    trees: Tree | None,
+    members: Indices | None,
+) -> bool:
     """Make all rounds of forced exploration but the last, from a new state on; none if they are few.
 
     False, and no reward is drawn, if the pool has no room for them.
     """
     settings = rule[0]
-    arms = state.samples.arms
+    arms = state.arms
     rounds = int(min(np.ceil(settings.explored) - 1.0, max_pulls // arms.size))
-    if settings.estimator == MEAN or rounds <= WINDOW:
+    if settings.shortcuts == 0 or settings.estimator == MEAN or rounds <= WINDOW:
         return True
     for index in range(arms.size):
         arm = arms[index]
@@ -36,21 +46,23 @@ def explore(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, max_
         arm.divided = RAW
         arm.cut[0] = first_rank(settings, rounds)
         arm.cut[1] = second_rank(settings, rounds)
-    if not find_rooms(state.samples):
+    if not find_rooms(arms, state.pool, state.used):
         return False
     _draw_rounds(state, laws, rng, rounds)
-    control = state.control[0]
-    control.t = rounds * arms.size
-    control.fewest = control.rounds = rounds
+    state.control[0].t = rounds * arms.size
+    if trees is not None:
+        state.control[0].fewest = rounds
+    if members is not None:
+        state.control[0].rounds = rounds
     for index in range(arms.size):
         arms[index].held[1] = rounds
-        recount_calm(arms[index])
+        recount_room_left(arms[index])
     return True
 
 
 @kernel
 def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int) -> None:
-    arms, pool = state.samples.arms, state.samples.pool
+    arms, pool = state.arms, state.pool
     base = arms[0].start[1]
     stride = arms[1].start[1] - base  # all arms have the same rooms
     t = NONE
@@ -63,7 +75,7 @@ def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int
                 t += 1
         return
     # Many arms are more places than the nearest cache has lines: draw a few rounds side by side, then deal them out.
-    deck = state.samples.used[0]
+    deck = state.used[0]
     wide = arms.size + PADDING
     for begin in range(0, rounds, DEALT):
         end = min(begin + DEALT, rounds)

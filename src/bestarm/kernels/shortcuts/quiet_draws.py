@@ -1,49 +1,67 @@
 """Quiet stretches of a simulated trial: pulls that are known to change no decision cost no more than their draws.
 
-- Certified: no pair can change before the round `quiet` (certified.py).
-- Elimination: no arm can be eliminated up to the round `quiet` (elimination.py).
+- Certified: no pair is compared before the round `next_look` (certified.py).
+- Elimination: no arm can be eliminated up to the round `quiet` (quiet_bounds.py).
 
-Rewards wait in the arms' stores; which arms are pulled, and in which order, is what the methods would choose.
+Rewards wait in the arms' stores; which arms are pulled, and in which order, is what the methods would choose. Whole
+rounds are made, from the beginning of one on, as far as there is room.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bestarm.kernels.jit.compile import inlined_kernel, kernel
-from bestarm.kernels.order_statistics.samples import DIVIDED, SHORT_WAIT, WAITING, Pool, Record
+from bestarm.kernels.order_statistics.samples import DIVIDED, SHORT_WAIT, WAITING, Arms, Record
 from bestarm.kernels.rewards.draws import Laws, pull
-
-Arms = NDArray[np.void]
+from bestarm.kernels.state.state import CertifiedState, Evidence, Indices, State
 
 
 @inlined_kernel
-def _count(arm: Record, more: int) -> None:
-    """Count rewards that wait now."""
-    arm.told += more
-    arm.calm -= more
-    arm.held[WAITING] += more
-
-
-@kernel
-def draw_until_look(
-    arms: Arms,
-    control: Record,
+def draw_quiet(
+    state: State,
     rule: Record,
-    pool: Pool,
-    survivors: NDArray[np.int64],
+    members: Indices | None,
+    evidence: Evidence | None,
     laws: Laws,
     rng: np.random.Generator,
     max_pulls: int,
+    watched: bool,
 ) -> None:
-    """Make whole rounds up to the one before the next look, as far as there is room; only at the start of a round."""
+    """Make the pulls that change no decision, if there are any; one by one if the adversary watches the evidence."""
+    # Asked here and not where it is done: a call at every pull would cost as much as the pull.
+    if members is not None:
+        quiet = state.control[0].quiet > state.control[0].rounds
+        if quiet:
+            _draw_quiet_rounds(state, members, laws, rng, max_pulls)
+    if evidence is not None:
+        quiet = state.control[0].next_look > state.control[0].rounds + 1 and rule.shortcuts == 1 and not watched
+        if quiet:
+            _draw_until_look(state, rule, laws, rng, max_pulls)
+
+
+@inlined_kernel
+def _end_rounds(arms: Arms, control: Record, listed: Indices, rounds: int) -> None:
+    """Count rounds whose rewards have been put where they belong."""
+    for place in range(control.active):
+        arm = arms[listed[place]]
+        arm.told += rounds
+        arm.room_left -= rounds
+    control.t += rounds * control.active
+    control.rounds += rounds
+    control.cursor = 0
+
+
+@kernel
+def _draw_until_look(state: CertifiedState, rule: Record, laws: Laws, rng: np.random.Generator, max_pulls: int) -> None:
+    """Make rounds up to the one before the next comparison."""
+    control, survivors, pool = state.control[0], state.evidence.survivors, state.pool
     number = control.active
     if control.behind != number:
         return
-    rounds = min(control.quiet - 1 - control.rounds, (max_pulls - control.t) // number)
+    rounds = min(control.next_look - 1 - control.rounds, (max_pulls - control.t) // number)
     for place in range(number):
-        rounds = min(rounds, arms[survivors[place]].calm)
+        rounds = min(rounds, state.arms[survivors[place]].room_left)
     if rounds <= 0:
         return
     t = control.t
@@ -54,26 +72,13 @@ def draw_until_look(
             reward = pull(laws, rng, index, turn, t)
             pool[index * room + (turn & (room - 1))] = (reward - rule.origin) / rule.scale
             t += 1
-    for place in range(number):
-        arm = arms[survivors[place]]
-        arm.told += rounds
-        arm.calm -= rounds
-    control.rounds += rounds
-    control.t = t
-    control.cursor = 0
+    _end_rounds(state.arms, control, survivors, rounds)
 
 
 @kernel
-def draw_quiet_rounds(
-    arms: Arms,
-    control: Record,
-    pool: Pool,
-    members: NDArray[np.int64],
-    laws: Laws,
-    rng: np.random.Generator,
-    max_pulls: int,
-) -> None:
-    """Make whole rounds up to the last that is quiet, as far as there is room; only at the beginning of a round."""
+def _draw_quiet_rounds(state: State, members: Indices, laws: Laws, rng: np.random.Generator, max_pulls: int) -> None:
+    """Make rounds up to the last that is quiet."""
+    arms, control, pool = state.arms, state.control[0], state.pool
     number = control.active
     if control.behind != number:
         return
@@ -82,7 +87,7 @@ def draw_quiet_rounds(
         arm = arms[members[place]]
         if arm.divided != DIVIDED:
             return  # the first rewards are sorted one by one
-        rounds = min(rounds, arm.calm, SHORT_WAIT - arm.held[WAITING])
+        rounds = min(rounds, arm.room_left, SHORT_WAIT - arm.held[WAITING])
     if rounds <= 0:
         return
     t = control.t
@@ -94,8 +99,6 @@ def draw_quiet_rounds(
             t += 1
     for place in range(number):
         arm = arms[members[place]]
-        _count(arm, rounds)
+        arm.held[WAITING] += rounds
         arm.stale = 1
-    control.rounds += rounds
-    control.t = t
-    control.cursor = 0
+    _end_rounds(arms, control, members, rounds)

@@ -1,27 +1,23 @@
-"""The state that every method works on, the settings of a method as numbers, and the estimate of an arm's mean."""
+"""The state that a method works on: made before the first reward, moved to a larger pool, made new for a trial."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.evidence.bounded import DESK as BOUNDED_DESK
-from bestarm.kernels.evidence.bounded import tally_dtype
+from bestarm.kernels.evidence.bounded import Tallies, tally_dtype
+from bestarm.kernels.evidence.clean import Sums
 from bestarm.kernels.evidence.lattice import DESK as LATTICE_DESK
-from bestarm.kernels.evidence.lattice import forget_cells, lattice_dtype
-from bestarm.kernels.evidence.pair import BOUNDED, CLEAN, GROUPS, LATTICE
-from bestarm.kernels.jit.compile import inlined_kernel, kernel
-from bestarm.kernels.jit.memory import constant, on_own_lines
-from bestarm.kernels.order_statistics.division import divide
-from bestarm.kernels.order_statistics.piles import add_to_pile, append_to_bulk
-from bestarm.kernels.order_statistics.quantiles import kept_mean, order_statistic
+from bestarm.kernels.evidence.lattice import Lattice, forget_cells, lattice_dtype
+from bestarm.kernels.evidence.pair import BOUNDED, CLEAN, GROUPS, LATTICE, Desk
+from bestarm.kernels.jit.compile import kernel
+from bestarm.kernels.jit.memory import on_own_lines
 from bestarm.kernels.order_statistics.samples import (
-    DIVIDED,
-    RAW,
     SHORT_WAIT,
-    WAITING,
+    Arms,
     Pool,
     Record,
     Samples,
@@ -29,60 +25,63 @@ from bestarm.kernels.order_statistics.samples import (
     with_larger_pool,
 )
 from bestarm.kernels.order_statistics.tournament import Tree, forget_keys, new_trees
-from bestarm.kernels.order_statistics.windows import insert, insert_all, insert_raw, move_cuts
-from bestarm.kernels.rule import CERTIFIED, ELIMINATION, GAP, MEAN, MEDIAN, Rule
+from bestarm.kernels.rule import CERTIFIED, GAP, MEAN, Rule
+from bestarm.kernels.state.control import CHAMPIONS, FIRST_LOOK, certified_dtype, elimination_dtype, gap_dtype
 
-CHAMPIONS = 2
-FIRST_LOOK = 1  # round of the certified method
 SMALLEST_RING = 64
-MEAN_PILE = constant(1)  # where the sum of all rewards is kept when nothing else is
 
-control_dtype = np.dtype(
+Indices = NDArray[np.int64]
+
+ring_dtype = np.dtype(
     [
-        ("t", "i8"),  # rewards told
-        ("pending", "i8"),
-        ("done", "i8"),  # 1: an arm was named, 2: none can be
-        ("best", "i8"),  # -1 until decided
-        ("fewest", "i8"),  # the smallest number of pulls of an arm
-        ("at_fewest", "i8"),  # how many arms have it
-        ("first_fewest", "i8"),  # the lowest of them
-        ("explored", "i8"),  # no arm needs forced exploration
-        ("leader", "i8"),
-        ("challenger", "i8"),
-        ("rounds", "i8"),  # elimination, certified: rounds completed
-        ("behind", "i8"),  # elimination, certified: active arms that the current round has yet to pull
+        ("told", "i8"),  # rewards told
+        ("pending", "i8"),  # rewards asked for, not yet told
         ("active", "i8"),
-        ("quiet", "i8"),  # no arm can be eliminated up to this round; certified: before it
-        ("stretch", "i8"),  # elimination: rounds of the last quiet stretch that was found
-        ("cursor", "i8"),  # elimination, certified: where in the list of members to look for the next arm of the round
-        ("room", "i8"),  # certified: rewards of an arm that there is room for, a power of two
-        ("located", "i8"),  # certified: the round at which locations are renewed
-        ("limit", "i8"),  # certified: why no winner was named
-        ("champions", "i8", (CHAMPIONS,)),  # certified: the arms that others are compared with
-        ("ahead", "i8"),  # gap family: the challengers' keys hold up to this t
-        ("ahead_root", "f8"),  # and are upper ends with this root of the logarithm
+        ("room_left", "i8"),  # rewards that the ring has room for
+        ("estimate", "f8"),  # location
+        ("dropped", "i8"),  # the round in which the arm was dropped
+        ("unused", "i8", (2,)),  # so that an arm is one line of the cache
     ]
 )
 
 
-class State(NamedTuple):
-    """All that changes as rewards come in: a record of the whole (length 1), the arms with their rewards, and indices.
+class Evidence(NamedTuple):
+    """What the certified method keeps besides its rings of rewards: one of the last three, the others are None."""
 
-    Functions called from Python take a State and a Rule; those below them single records and arrays (see Samples).
-    The others belong to a family each; those of the other families are None (methods.py). They are not tuples in
-    their turn: live, a tuple in a tuple takes numba a microsecond to recognise.
+    survivors: Indices  # the arms that have not been dropped, in order, at the beginning
+    duels: NDArray[np.float64]  # for each champion and arm: where to look first, and from which round on
+    desk: Desk  # room to work in
+    lattice: Lattice | None  # evidence of each arm: sub-Gaussian rewards,
+    tallies: Tallies | None  # rewards within bounds,
+    sums: Sums | None  # or sub-Gaussian ones without contamination
+
+
+class State(NamedTuple):
+    """All that changes as rewards come in: a record of the whole (length 1), one an arm, their rewards, and an index.
+
+    The index belongs to the family, and those of the others are None. Of `if x is not None`, numba drops what
+    follows before it compiles anything, if x is an argument that is None: so a family brings no code of another. (Of
+    `if x is None` it drops nothing.)
+    Functions called from Python take a State and a Rule. What is called at every pull is inlined, or is handed single
+    records and arrays: a record is one pointer, an array seven words (see Samples). A tuple in the tuple takes
+    numba half a microsecond to recognise at each call from Python, so there is one, where it holds most.
     """
 
-    control: NDArray[np.void]
-    samples: Samples
-    members: NDArray[np.int64] | None  # elimination: the active arms, in order, at the beginning
-    trees: NDArray[np.float64] | None  # gap family: leaders and challengers, see tournament.py
-    survivors: NDArray[np.int64] | None  # certified: the surviving arms, in order, at the beginning
-    duels: NDArray[np.float64] | None  # certified: where and when to look at a pair, see certified.py
-    desk: NDArray[np.float64] | None  # certified: room to work in
-    lattice: NDArray[np.void] | None  # certified: evidence of each arm, see lattice.py,
-    tallies: NDArray[np.void] | None  # bounded.py
-    sums: NDArray[np.float64] | None  # or clean.py
+    control: NDArray[np.void]  # see control.py
+    arms: Arms
+    pool: Pool
+    used: NDArray[np.int64]
+    trees: Tree | None  # gap family: leaders and challengers, see look_ahead.py
+    members: Indices | None  # elimination: the active arms, in order, at the beginning
+    evidence: Evidence | None  # certified
+
+    @property
+    def samples(self) -> Samples:
+        """The arms with their rewards."""
+        return Samples(self.arms, self.pool, self.used)
+
+
+CertifiedState = Any  # a State whose evidence is not None
 
 
 def new_state(arms: int, rule: Rule, *, rewards: int = 0, pool: Pool | None = None) -> State:
@@ -90,33 +89,40 @@ def new_state(arms: int, rule: Rule, *, rewards: int = 0, pool: Pool | None = No
 
     A pool that is no longer in use may be used again.
     """
-    control = on_own_lines(1, control_dtype)
-    control["best"] = control["leader"] = control["challenger"] = -1
-    control["stretch"] = SHORT_WAIT
-    control["at_fewest"] = control["behind"] = control["active"] = arms
+    family = rule["family"][0]
+    if family == CERTIFIED:
+        return _new_evidence(arms, rule, rewards, pool)
     stored = bool(rule["estimator"][0] != MEAN)
     samples = new_samples(arms, stored=stored, rewards=rewards if stored else 0, pool=pool)
-    members = np.arange(arms) if rule["family"][0] == ELIMINATION else None
-    trees = new_trees(arms, 3) if rule["family"][0] == GAP else None
-    state = State(control, samples, members, trees, None, None, None, None, None, None)
-    return _with_evidence(state, rule, rewards, pool) if rule["family"][0] == CERTIFIED else state
+    if family == GAP:
+        control = on_own_lines(1, gap_dtype)
+        control["best"] = control["leader"] = control["challenger"] = -1
+        control["at_fewest"] = arms
+        return State(control, *samples, trees=new_trees(arms, 3), members=None, evidence=None)
+    control = on_own_lines(1, elimination_dtype)
+    control["best"] = -1
+    control["stretch"] = SHORT_WAIT
+    control["behind"] = control["active"] = arms
+    return State(control, *samples, trees=None, members=np.arange(arms), evidence=None)
 
 
-def _with_evidence(state: State, rule: Rule, rewards: int, pool: Pool | None) -> State:
-    """Return the state with what the certified method works on: rewards are kept in a ring an arm."""
-    arms = state.samples.arms.size
+def _new_evidence(arms: int, rule: Rule, rewards: int, pool: Pool | None) -> State:
+    """Return the state of the certified method: rewards are kept in a ring an arm."""
     kind = rule["kind"][0]
     wanted = min(max(rewards // arms, SMALLEST_RING), int(rule["kept"][0])) if kind == LATTICE else SMALLEST_RING
     room = 1 << (wanted - 1).bit_length()
     sheets = 1 + GROUPS if kind == LATTICE else 1  # rewards, and on the lattice their exponentials
     if pool is None or pool.size < sheets * arms * room:
         pool = np.empty(sheets * arms * room)
-    state.control["room"] = room
-    state.control["quiet"] = state.control["located"] = FIRST_LOOK
-    state.control["champions"] = -1
-    state.samples.arms["calm"] = room
-    return state._replace(
-        samples=state.samples._replace(pool=pool[: sheets * arms * room]),
+    control = on_own_lines(1, certified_dtype)
+    control["best"] = control["champions"] = -1
+    control["behind"] = control["active"] = arms
+    control["next_look"] = control["located"] = FIRST_LOOK
+    control["room"] = room
+    records = on_own_lines(arms, ring_dtype)
+    records["active"] = 1
+    records["room_left"] = room
+    evidence = Evidence(
         survivors=np.arange(arms),
         duels=np.zeros((2 * CHAMPIONS, arms)),
         desk=on_own_lines(LATTICE_DESK if kind == LATTICE else BOUNDED_DESK, np.float64),
@@ -124,175 +130,88 @@ def _with_evidence(state: State, rule: Rule, rewards: int, pool: Pool | None) ->
         tallies=np.zeros(arms, tally_dtype) if kind == BOUNDED else None,
         sums=np.zeros((arms, 3)) if kind == CLEAN else None,
     )
-
-
-@kernel
-def renew(state: State, blank: State) -> None:
-    """Make a state what a new one is: `blank`, of the same arms and rule.
-
-    Its pool stays as large as it was, and arms remember where to divide.
-    """
-    room = state.control[0].room
-    state.control[0] = blank.control[0]
-    state.samples.used[0] = blank.samples.used[0]
-    for index in range(state.samples.arms.size):
-        arm = state.samples.arms[index]
-        new = blank.samples.arms[index]  # a row of its own: what is to be remembered is put there first
-        new.guessed = arm.guessed
-        for place in range(4):
-            new.guess[place] = arm.guess[place]
-        state.samples.arms[index] = new
-    _renew_indices(state.members, state.trees)
-    _renew_evidence(state, state.survivors, state.lattice, state.tallies, state.sums, blank.tallies, room)
-
-
-@kernel
-def _renew_indices(members: NDArray[np.int64] | None, trees: Tree | None) -> None:
-    if members is not None:
-        for index in range(members.size):
-            members[index] = index
-    if trees is not None:
-        forget_keys(trees)
-
-
-@kernel
-def _renew_evidence(
-    state: State,
-    survivors: NDArray[np.int64] | None,
-    lattice: NDArray[np.void] | None,
-    tallies: NDArray[np.void] | None,
-    sums: NDArray[np.float64] | None,
-    no_tallies: NDArray[np.void] | None,
-    room: int,
-) -> None:
-    if survivors is not None:
-        state.control[0].room = room
-        for index in range(survivors.size):
-            survivors[index] = index
-            state.samples.arms[index].calm = room
-    if lattice is not None:
-        for index in range(lattice.size):
-            lattice[index].based = lattice[index].start = lattice[index].sheeted = 0
-            forget_cells(lattice[index])
-    if tallies is not None and no_tallies is not None:
-        for index in range(tallies.size):
-            tallies[index] = no_tallies[index]
-    if sums is not None:
-        for index in range(sums.shape[0]):
-            for column in range(3):
-                sums[index, column] = 0.0
-
-
-@inlined_kernel
-def count_fewest(arms: NDArray[np.void], control: Record, index: int) -> None:
-    """Keep the smallest number of pulls, after a reward of an arm, in amortised O(1): K steps for every K rewards."""
-    if arms[index].told - 1 == control.fewest:
-        control.at_fewest -= 1
-        if control.at_fewest == 0:
-            fewest = arms[0].told
-            for other in range(1, arms.size):
-                fewest = min(fewest, arms[other].told)
-            control.fewest = fewest
-            control.first_fewest = 0
-            for other in range(arms.size):
-                if arms[other].told == fewest:
-                    control.at_fewest += 1
-        while arms[control.first_fewest].told != control.fewest:
-            control.first_fewest += 1
-
-
-@inlined_kernel
-def first_rank(rule: Record, count: int) -> int:
-    """Return the number of rewards trimmed at the low end: floor(alpha n), or all below the middle."""
-    if rule.estimator == MEDIAN:
-        return (count - 1) >> 1
-    return int(rule.alpha * count)
-
-
-@inlined_kernel
-def second_rank(rule: Record, count: int) -> int:
-    """Return the rank from which on rewards are trimmed at the high end; 0 for the median, which needs one cut."""
-    if rule.estimator == MEDIAN:
-        return 0
-    return count - int(rule.alpha * count)
+    used = np.zeros(1, np.int64)  # which is for pools with stores
+    return State(control, records, pool[: sheets * arms * room], used, trees=None, members=None, evidence=evidence)
 
 
 def make_room(state: State, index: int) -> State:
     """Return the state in a larger pool, where an arm `has_room`."""
-    if state.survivors is None:
-        return state._replace(samples=with_larger_pool(state.samples, index))
+    if state.evidence is None:
+        return state._replace(pool=with_larger_pool(state.samples, index).pool)
+    arms, lattice = state.arms, state.evidence.lattice
     room = int(state.control["room"][0])
-    arms, rings = state.samples.arms, state.samples.pool[: room * state.samples.arms.size].reshape(-1, room)
-    sheets = 1 if state.lattice is None else 1 + GROUPS
+    rings = state.pool[: room * arms.size].reshape(-1, room)
+    sheets = 1 if lattice is None else 1 + GROUPS
     pool = np.empty(sheets * arms.size * 2 * room)
     larger = pool[: arms.size * 2 * room].reshape(-1, 2 * room)
     for arm, old, new in zip(arms, rings, larger, strict=True):
         kept = np.arange(max(0, arm["told"] - room), arm["told"])
         new[kept & (2 * room - 1)] = old[kept & (room - 1)]
-    if state.lattice is not None:
-        state.lattice["sheeted"] = 0
-    arms["calm"] += room
+    if lattice is not None:
+        lattice["sheeted"] = 0
+    arms["room_left"] += room
     state.control["room"] = 2 * room
-    return state._replace(samples=state.samples._replace(pool=pool))
+    return state._replace(pool=pool)
 
 
-@inlined_kernel
-def record(arm: Record, control: Record, rule: Record, pool: Pool, reward: float) -> None:
-    """Count a reward and keep it, without deciding anything."""
-    arm.told += 1
-    if rule.estimator == MEAN:
-        arm.count += 1
-        add_to_pile(arm, MEAN_PILE, reward)
-    elif arm.divided == DIVIDED and (control.quiet > control.rounds or arm.held[WAITING] > 0):
-        arm.calm -= 1  # first: to insert those that waited may set it to zero
-        if arm.held[WAITING] == SHORT_WAIT:
-            _insert_waiting(arm, rule, pool)
-        append_to_bulk(arm, pool, WAITING, reward)
-    elif arm.divided == RAW:
-        insert_raw(arm, pool, reward, first_rank(rule, arm.told), second_rank(rule, arm.told))
-    else:
-        insert(arm, pool, reward, first_rank(rule, arm.told), second_rank(rule, arm.told))
-    arm.stale = 1
-    control.t += 1
-    if arm.pending > 0:
-        arm.pending -= 1
-        control.pending -= 1
+# ------------------------------------------------------------------------------------------- a state for the next trial
 
 
 @kernel
-def _insert_waiting(arm: Record, rule: Record, pool: Pool) -> None:
-    """Insert the rewards that nobody has asked about yet."""
-    insert_all(arm, pool, arm.start[WAITING], arm.start[WAITING] + arm.held[WAITING])
-    arm.held[WAITING] = 0
-    move_cuts(arm, pool, first_rank(rule, arm.count), second_rank(rule, arm.count))
-
-
-@inlined_kernel
-def estimate(arm: Record, rule: Record, pool: Pool) -> float:
-    """Return the estimate of an arm's mean (MTCD21, eq. estimator); nan before its first reward."""
-    if arm.stale == 1:
-        _renew_estimate(arm, rule, pool)
-    return arm.estimate
+def renew(state: State, blank: State, rule: Record) -> None:
+    """Make a state what a new one is: `blank`, of the same arms and rule. Its pool stays as large as it was."""
+    _renew(state, blank, rule, state.trees, state.members, state.evidence)
 
 
 @kernel
-def _renew_estimate(arm: Record, rule: Record, pool: Pool) -> None:
-    if arm.held[WAITING] > 0:
-        _insert_waiting(arm, rule, pool)
-    count = arm.count
-    arm.stale = 0
-    arm.shrink = np.sqrt(2.0 / count)
-    if count == 0:
-        arm.estimate = np.nan
-        return
-    if rule.estimator == MEAN:
-        arm.estimate = (arm.total[MEAN_PILE] + arm.total_rest[MEAN_PILE]) / count
-        return
-    if arm.divided == RAW:
-        divide(arm, pool, first_rank(rule, count), second_rank(rule, count))
-    if rule.estimator == MEDIAN:
-        lower = order_statistic(arm, pool, (count - 1) >> 1)
-        upper = order_statistic(arm, pool, count >> 1)
-        arm.estimate = (lower + upper) / 2.0
-    else:
-        arm.estimate = kept_mean(arm, pool, first_rank(rule, count), second_rank(rule, count))
+def _renew(
+    state: State, blank: State, rule: Record, trees: Tree | None, members: Indices | None, evidence: Evidence | None
+) -> None:
+    state.used[0] = blank.used[0]
+    if trees is not None:
+        _renew_arms(state, blank, rule)
+        forget_keys(trees)
+    if members is not None:
+        _renew_arms(state, blank, rule)
+        for index in range(members.size):
+            members[index] = index
+    if evidence is not None:
+        _renew_evidence(state, blank, evidence.lattice, evidence.tallies, evidence.sums)
+
+
+@kernel
+def _renew_arms(state: State, blank: State, rule: Record) -> None:
+    state.control[0] = blank.control[0]
+    arms = state.arms
+    for index in range(arms.size):
+        arm = arms[index]
+        new = blank.arms[index]  # a row of its own: what is to be remembered is put there first
+        if rule.shortcuts == 1:  # where to divide rewards of the same laws
+            new.guessed = arm.guessed
+            for place in range(4):
+                new.guess[place] = arm.guess[place]
+        arms[index] = new
+
+
+@kernel
+def _renew_evidence(
+    state: State, blank: State, lattice: Lattice | None, tallies: Tallies | None, sums: Sums | None
+) -> None:
+    room = state.control[0].room
+    state.control[0] = blank.control[0]
+    state.control[0].room = room
+    for index in range(state.arms.size):
+        state.arms[index] = blank.arms[index]
+        state.arms[index].room_left = room
+        state.evidence.survivors[index] = index  # type: ignore[union-attr]
+    if lattice is not None:
+        for index in range(lattice.size):
+            lattice[index].based = lattice[index].start = lattice[index].sheeted = 0
+            forget_cells(lattice[index])
+    if tallies is not None:
+        for index in range(tallies.size):
+            tallies[index] = blank.evidence.tallies[index]  # type: ignore[union-attr, index]
+    if sums is not None:
+        for index in range(sums.shape[0]):
+            for column in range(3):
+                sums[index, column] = 0.0

@@ -8,39 +8,31 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.algorithms.certified import remove
-from bestarm.kernels.algorithms.stopping import FIRST_LIMIT, is_beyond
+from bestarm.kernels.algorithms import certified, stopping
 from bestarm.kernels.evidence import bounded as bounds
 from bestarm.kernels.evidence import clean, lattice
 from bestarm.kernels.evidence.bounded import Tallies
 from bestarm.kernels.evidence.clean import Sums
 from bestarm.kernels.evidence.intervals import bounded_end, clean_end, fits_no_mean, lattice_end
 from bestarm.kernels.evidence.lattice import Lattice
-from bestarm.kernels.evidence.pair import SUBCELLS, Desk, replaced
+from bestarm.kernels.evidence.pair import SUBCELLS, replaced
 from bestarm.kernels.jit.compile import entry_kernel, kernel
-from bestarm.kernels.order_statistics.samples import Pool, Record
+from bestarm.kernels.order_statistics.samples import Record
 from bestarm.kernels.rule import Rule
-from bestarm.kernels.state.state import State
+from bestarm.kernels.state.state import CertifiedState
 
 # -------------------------------------------------------------------------------------------------- intervals, alarms
 
 
 @kernel
 def interval(
-    arms: NDArray[np.void],
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    rows: Lattice | None,
-    tallies: Tallies | None,
-    sums: Sums | None,
-    index: int,
+    state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, sums: Sums | None, index: int
 ) -> tuple[float, float, float]:
     """Return an estimate of an arm's mean and the ends of its interval, from the rewards of completed rounds.
 
     The estimate is the middle of the interval, or, where that is infinite, the arm's location.
     """
+    arms, control, pool, desk = state.arms, state.control[0], state.pool, state.evidence.desk
     n = min(arms[index].told, control.rounds)
     if n == 0:
         return np.nan, -np.inf, np.inf
@@ -67,16 +59,8 @@ def interval(
 
 
 @kernel
-def _is_alarming(
-    arms: NDArray[np.void],
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    rows: Lattice | None,
-    sums: Sums | None,
-    index: int,
-) -> bool:
+def _is_alarming(state: CertifiedState, rule: Record, rows: Lattice | None, sums: Sums | None, index: int) -> bool:
+    arms, control, pool, desk = state.arms, state.control[0], state.pool, state.evidence.desk
     n = min(arms[index].told, control.rounds)
     if n < 2:
         return False
@@ -94,19 +78,10 @@ def _is_alarming(
 
 
 @entry_kernel
-def find_alarms(state: State, rule: Rule, alarms: NDArray[np.int64]) -> None:
+def find_alarms(state: CertifiedState, rule: Rule, alarms: NDArray[np.int64]) -> None:
     """Write for each arm whether no mean fits its rewards."""
-    for index in range(state.samples.arms.size):
-        alarms[index] = _is_alarming(
-            state.samples.arms,
-            state.control[0],
-            rule[0],
-            state.samples.pool,
-            state.desk,
-            state.lattice,
-            state.sums,
-            index,
-        )
+    for index in range(state.arms.size):
+        alarms[index] = _is_alarming(state, rule[0], state.evidence.lattice, state.evidence.sums, index)
 
 
 # ------------------------------------------------------------------------------------------------------------- a pair
@@ -114,11 +89,8 @@ def find_alarms(state: State, rule: Rule, alarms: NDArray[np.int64]) -> None:
 
 @kernel
 def _proves(
-    arms: NDArray[np.void],
-    control: Record,
+    state: CertifiedState,
     rule: Record,
-    pool: Pool,
-    desk: Desk,
     rows: Lattice | None,
     tallies: Tallies | None,
     sums: Sums | None,
@@ -127,7 +99,8 @@ def _proves(
     enough: float,
 ) -> bool:
     """Tell whether arm 0 leads arm 1 by more than `lead`, in the units of the bets, with so much log evidence."""
-    n, n_two = arms[0].told, arms[1].told
+    control, pool, desk = state.control[0], state.pool, state.evidence.desk
+    n, n_two = state.arms[0].told, state.arms[1].told
     own, shared = (0.0, count) if rule.together == 1 else (count, 0.0)
     proved = False
     if rows is not None:
@@ -147,59 +120,51 @@ def _proves(
 
 @kernel
 def _prepare(
-    arms: NDArray[np.void],
-    control: Record,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    rows: Lattice | None,
-    tallies: Tallies | None,
-    sums: Sums | None,
+    state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, sums: Sums | None
 ) -> None:
+    room, pool, desk = state.control[0].room, state.pool, state.evidence.desk
     for index in range(2):
-        n = arms[index].told
+        n = state.arms[index].told
         if rows is not None:
-            lattice.locate(rows[index], rule, pool, control.room, index, desk, n)
+            lattice.locate(rows[index], rule, pool, room, index, desk, n)
         if tallies is not None:
-            bounds.fold(tallies[index], rule, pool, control.room, index, desk, n)
+            bounds.fold(tallies[index], rule, pool, room, index, desk, n)
         if sums is not None:
-            clean.fold(sums, pool, control.room, index, n)
+            clean.fold(sums, pool, room, index, n)
 
 
 @entry_kernel
-def is_pair_proved(state: State, rule: Rule, count: float) -> bool:
+def is_pair_proved(state: CertifiedState, rule: Rule, count: float) -> bool:
     """Tell whether the evidence that the first of two arms is better drops the second; `count` rewards are replaced."""
-    arms, control, pool, desk = state.samples.arms, state.control[0], state.samples.pool, state.desk
-    rows, tallies, sums = state.lattice, state.tallies, state.sums
-    _prepare(arms, control, rule[0], pool, desk, rows, tallies, sums)
-    return _proves(arms, control, rule[0], pool, desk, rows, tallies, sums, 0.0, count, rule[0].log_threshold)
+    rows, tallies, sums = state.evidence.lattice, state.evidence.tallies, state.evidence.sums
+    _prepare(state, rule[0], rows, tallies, sums)
+    return _proves(state, rule[0], rows, tallies, sums, 0.0, count, rule[0].log_threshold)
 
 
 @entry_kernel
-def judge_pair(state: State, rule: Rule, count: float, widest: float) -> tuple[float, float]:
+def judge_pair(state: CertifiedState, rule: Rule, count: float, widest: float) -> tuple[float, float]:
     """Return the log evidence that the first of two arms is better, and the largest lead that is proved, if any.
 
     A lead is looked for between -widest and widest, in the units of the bets; -infinity if not even -widest is proved.
     """
-    arms, control, pool, desk = state.samples.arms, state.control[0], state.samples.pool, state.desk
-    rows, tallies, sums = state.lattice, state.tallies, state.sums
-    _prepare(arms, control, rule[0], pool, desk, rows, tallies, sums)
+    rows, tallies, sums = state.evidence.lattice, state.evidence.tallies, state.evidence.sums
+    _prepare(state, rule[0], rows, tallies, sums)
     low, high = 0.0, 1.0
-    while high < 1e6 and _proves(arms, control, rule[0], pool, desk, rows, tallies, sums, 0.0, count, high):
+    while high < 1e6 and _proves(state, rule[0], rows, tallies, sums, 0.0, count, high):
         low, high = high, 2.0 * high
     for _ in range(30):
         middle = 0.5 * (low + high)
-        if _proves(arms, control, rule[0], pool, desk, rows, tallies, sums, 0.0, count, middle):
+        if _proves(state, rule[0], rows, tallies, sums, 0.0, count, middle):
             low = middle
         else:
             high = middle
     enough = rule[0].log_threshold
     lead, beyond = -widest, widest
-    if not _proves(arms, control, rule[0], pool, desk, rows, tallies, sums, lead, count, enough):
+    if not _proves(state, rule[0], rows, tallies, sums, lead, count, enough):
         return low, -np.inf
     for _ in range(40):
         middle = 0.5 * (lead + beyond)
-        if _proves(arms, control, rule[0], pool, desk, rows, tallies, sums, middle, count, enough):
+        if _proves(state, rule[0], rows, tallies, sums, middle, count, enough):
             lead = middle
         else:
             beyond = middle
@@ -210,39 +175,16 @@ def judge_pair(state: State, rule: Rule, count: float, widest: float) -> tuple[f
 
 
 @entry_kernel
-def withdraw(state: State, rule: Rule, index: int, dropped: bool) -> None:
+def withdraw(state: CertifiedState, rule: Rule, index: int, dropped: bool) -> None:
     """Take an arm out of the rounds: dropped, or only because no more rewards of it will come."""
-    remove(
-        state.samples.arms,
-        state.control[0],
-        rule[0],
-        state.samples.pool,
-        state.desk,
-        state.survivors,
-        state.duels,
-        state.lattice,
-        state.tallies,
-        state.sums,
-        index,
-        dropped,
-    )
+    certified.remove(state, rule[0], index, dropped)
 
 
 @entry_kernel
-def is_hidden(state: State, rule: Rule) -> bool:
+def is_hidden(state: CertifiedState, rule: Rule) -> bool:
     """Tell whether contamination hides the lead of the two survivors with the highest locations (section 10)."""
     control = state.control[0]
-    if control.active < 2 or control.rounds < FIRST_LIMIT or rule[0].epsilon == 0.0:
+    if control.active < 2 or control.rounds < stopping.FIRST_LIMIT or rule[0].epsilon == 0.0:
         return False
-    count = replaced(rule[0], state.samples.arms.size, control.rounds, control.t)
-    return is_beyond(
-        state.samples.arms,
-        control,
-        rule[0],
-        state.samples.pool,
-        state.desk,
-        state.survivors,
-        state.lattice,
-        state.tallies,
-        count,
-    )
+    count = replaced(rule[0], state.arms.size, control.rounds, control.t)
+    return stopping.is_hidden(state, rule[0], count)
