@@ -9,10 +9,10 @@ import pytest
 
 import bestarm as ba
 from bestarm.kernels.jit.compile import entry_kernel
+from bestarm.kernels.jit.private import generator_words
 from bestarm.kernels.order_statistics import tournament
 from bestarm.kernels.order_statistics.samples import ABOVE_HIGH, ABOVE_LOW, BELOW_LOW, SHORT_WAIT, WAITING, WINDOW
 from bestarm.kernels.order_statistics.windows import has_room
-from bestarm.kernels.rewards.seeding import generator_words
 from bestarm.kernels.rewards.seeding import start as start_piece
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.counting import count_reward
@@ -22,7 +22,7 @@ from bestarm.kernels.trials import drive
 from bestarm.kernels.trials.trial import run_trials
 from bestarm.simulation import chunks
 from bestarm.simulation.seeds import TrialSeeds
-from piece_tools import alone
+from kernel_tools import alone
 
 MEANS = [2.5, 2.3, 2.0, 0.6]
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from bestarm.bandits import Bandit
 from bestarm.errors import InputError
+from bestarm.kernels.jit.private import RoomyPCG64, generator_words
 from bestarm.kernels.order_statistics.samples import Pool
 from bestarm.kernels.rewards.draws import Laws
-from bestarm.kernels.rewards.seeding import generator_words
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, new_state
 from bestarm.kernels.trials.drive import run_on, tell_on
@@ -130,7 +130,7 @@ def _run_compiled(spec: Spec, laws: Laws, seeds: NDArray[np.uint64], result: Chu
         outcome = part.pulls, part.answers, part.arm_pulls, part.done
         state = run_on(state, blank, rule, laws, rng, words, seeds, spec.max_pulls, False, outcome)
 
-    bits = np.random.PCG64(0)
+    bits = RoomyPCG64(0)
     where = generator_words(bits)
     if where is not None:
         run(np.random.Generator(bits), where, seeds, result)

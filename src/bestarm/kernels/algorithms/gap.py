@@ -15,7 +15,7 @@ from bestarm.kernels.jit.compile import inlined_kernel, kernel
 from bestarm.kernels.order_statistics.samples import Arms, Pool, Record
 from bestarm.kernels.order_statistics.tournament import Tree
 from bestarm.kernels.rule import GUIDED, UNIFORM, UNIFORM_AT_ONCE
-from bestarm.kernels.shortcuts.look_ahead import challenger_of, renew_keys
+from bestarm.kernels.shortcuts.look_ahead import challenger_and_overlap, renew_keys
 from bestarm.kernels.state.counting import count_fewest, less_pulled
 from bestarm.kernels.state.estimates import estimate
 from bestarm.kernels.state.radii import gap_log_root
@@ -69,12 +69,12 @@ def _compare(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree,
     control.explored = 1
     root = gap_log_root(rule, control.t)
     if rule.shortcuts == 1:
-        control.challenger = challenger_of(arms, rule, trees, root)  # line 8, without a scan
+        control.challenger, overlap = challenger_and_overlap(arms, control, rule, trees, root)  # both without a scan
     else:
         control.leader, control.challenger = _leader_and_challenger(arms, rule, pool, root, 0)  # line 8
-    leader, challenger = arms[control.leader], arms[control.challenger]
-    lower = leader.estimate - rule.scale * leader.shrink * root
-    overlap = challenger.estimate + rule.scale * challenger.shrink * root - lower  # line 9: B_t
+        leader, challenger = arms[control.leader], arms[control.challenger]
+        lower = leader.estimate - rule.scale * leader.shrink * root
+        overlap = challenger.estimate + rule.scale * challenger.shrink * root - lower  # line 9: B_t
     if overlap <= 0.0:  # line 3
         control.done = 1
         control.best = control.leader  # line 15

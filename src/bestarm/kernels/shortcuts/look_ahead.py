@@ -49,7 +49,19 @@ def renew_keys(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tre
 
 
 @inlined_kernel
-def challenger_of(arms: Arms, rule: Record, trees: Tree, root: float) -> int:
+def challenger_and_overlap(arms: Arms, control: Record, rule: Record, trees: Tree, root: float) -> tuple[int, float]:
+    """Return the challenger of the leader, and how far its interval reaches into the leader's.
+
+    Both are read off the leaves, which are at hand: the records of many arms are not.
+    """
+    challenger = _challenger(arms, rule, trees, root)
+    leader = first_leaf(trees) + control.leader
+    lower = trees[LEADERS, leader] - rule.scale * trees[SHRINKS, leader] * root
+    return challenger, _upper(trees, rule, first_leaf(trees) + challenger, root) - lower
+
+
+@inlined_kernel
+def _challenger(arms: Arms, rule: Record, trees: Tree, root: float) -> int:
     """Return the arm but the leader with the highest upper end.
 
     The keys are upper ends at the time `ahead` >= t, so they are above those at t, though not by much: mostly the arm
@@ -65,7 +77,7 @@ def challenger_of(arms: Arms, rule: Record, trees: Tree, root: float) -> int:
 
 @inlined_kernel
 def _upper(trees: Tree, rule: Record, leaf: int, root: float) -> float:
-    # Rounding is monotone, so this does not fall as the root grows: `challenger_of` relies on it.
+    # Rounding is monotone, so this does not fall as the root grows: `_challenger` relies on it.
     return key_of(trees, LEADERS, leaf) + rule.scale * key_of(trees, SHRINKS, leaf) * root
 
 
