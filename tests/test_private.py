@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import numba
 import numpy as np
 import pytest
 from numba.core.caching import NullCache
+from packaging.specifiers import SpecifierSet
 
 from bestarm.kernels.jit import private
 from bestarm.kernels.jit.cache import KERNELS, source_key
@@ -89,6 +92,17 @@ def test_the_newest_numba_that_is_allowed_is_plain_only_if_it_was_asked_to_be() 
     """A new version may be allowed in pyproject.toml as soon as this, and `make test-newest`, pass with it."""
     assert (os.environ.get("BESTARM_PLAIN", "0") not in ("", "0")) == private.PLAIN
     assert private._probe() == "they work"
+
+
+def test_numba_is_bounded_by_the_version_after_the_one_that_is_tested() -> None:
+    """To move the bound: raise it here and in constraints.txt, and see `make test-newest` and `make bench`."""
+    root = Path(__file__).parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    [bounds] = [SpecifierSet(line.removeprefix("numba")) for line in project["dependencies"] if "numba" in line]
+    [tested] = re.findall(r"^numba==(\d+)\.(\d+)", (root / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    major, minor = map(int, tested)
+    assert f"<{major}.{minor + 1}" in map(str, bounds), f"make test-newest has only shown that {major}.{minor} works"
+    assert numba.__version__ in bounds
 
 
 PROGRAM = """

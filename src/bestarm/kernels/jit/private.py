@@ -77,7 +77,8 @@ class FusedLibrary(_Library):  # type: ignore[misc]
             module = self._final_module.clone()
             # Callers first: LLVM leaves out what nothing asks for yet, and would miss it when somebody does later.
             for library in reversed(libraries):
-                self._reload_init.update(library._reload_init)
+                if hasattr(self, "_reload_init"):  # from numba 0.62 on
+                    self._reload_init.update(library._reload_init)
                 is_fused = isinstance(library, FusedLibrary)
                 other = library._final_module if is_fused else library._get_module_for_linking()
                 module.link_in(other, preserve=True)
