@@ -11,6 +11,7 @@ import pytest
 import bestarm as ba
 from bestarm.bandits import ATTACKS
 from bestarm.kernels.state.state import State, new_state
+from bestarm.kernels.trials import drive
 from bestarm.simulation import backends, chunks
 
 MEANS = [2.5, 2.3, 2.0, 0.6]
@@ -33,7 +34,7 @@ def last(monkeypatch: pytest.MonkeyPatch) -> list[State]:
         states.append(chunks_run_on(*arguments))
         return states[-1]
 
-    chunks_run_on = chunks.run_on
+    chunks_run_on = drive.run_on
     monkeypatch.setattr(chunks, "run_on", kept)
     return states
 
