@@ -13,9 +13,7 @@ from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
 from bestarm.kernels.jit.compile import entry_kernel
-from bestarm.kernels.order_statistics import division, heaps, piles, samples, selection, sums
-from bestarm.kernels.order_statistics import quantiles as readings
-from bestarm.kernels.order_statistics import windows as order_statistics
+from bestarm.kernels.order_statistics import division, heaps, piles, quantiles, samples, selection, sums, windows
 from bestarm.kernels.order_statistics.division import divide
 from bestarm.kernels.order_statistics.quantiles import kept_mean, order_statistic
 from bestarm.kernels.order_statistics.samples import (
@@ -142,7 +140,7 @@ class _Records(list[SimpleNamespace]):
 
 def _plain_kernels(select_last: Callable[[Callable[..., None]], Callable[..., None]]) -> dict[str, Callable[..., Any]]:
     """Return the kernels as the Python functions they were before they were compiled, calling each other."""
-    modules = [sums, heaps, selection, samples, piles, order_statistics, readings, division]
+    modules = [sums, heaps, selection, samples, piles, windows, quantiles, division]
     spaces = {module.__name__: dict(vars(module)) for module in modules}
     found: dict[str, Callable[..., Any]] = {}
     for space in spaces.values():
