@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test test-slow lint bench docs clean
+.PHONY: run test test-slow test-plain test-oldest test-newest lint bench docs clean
 
 run: $(STAMP)
 	$(BIN)/bestarm reproduce all --out results/paper --overwrite
@@ -14,6 +14,27 @@ test: $(STAMP) lint
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
+
+# What shows that an engine is the right one: trajectories against the twins, and its parts.
+ENGINE := tests/test_trajectories.py tests/test_engine.py tests/test_private.py
+QUICK := -k "not certified and not cold and not long and not literally"
+
+# Without anything that numba and NumPy do not promise (kernels/jit/private.py).
+test-plain: $(STAMP)
+	BESTARM_PLAIN=1 $(BIN)/python -m pytest $(QUICK) $(ENGINE)
+
+# With the oldest and the newest versions of numba, NumPy and SciPy that pyproject.toml allows, each in a .venv of its own.
+test-oldest: .venv-oldest/.installed
+	.venv-oldest/bin/python -m pytest $(QUICK) $(ENGINE)
+
+test-newest: .venv-newest/.installed
+	.venv-newest/bin/python -m pytest $(QUICK) $(ENGINE)
+
+.venv-%/.installed: pyproject.toml .ci/versions.py
+	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	$(PYTHON) .ci/versions.py $* > .venv-$*/versions.txt
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --constraint .venv-$*/versions.txt --editable . hypothesis pytest pytest-xdist
+	touch $@
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -33,4 +54,4 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) results .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-oldest .venv-newest results .pytest_cache .mypy_cache .ruff_cache

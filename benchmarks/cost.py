@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from benchmarks.report import Goal, Section, significant
 from benchmarks.timing import fastest
 from bestarm import Bandit, Bernoulli, Beta, Gaussian, adversaries, paper_adversary, simulate
-from bestarm.kernels.draws import Laws
-from bestarm.kernels.trial import draw_only
+from bestarm.kernels.rewards.draws import Laws
+from bestarm.kernels.trials.trial import draw_only
 from bestarm.simulation import Trials
 from bestarm.theory import exploration_pulls
 

@@ -55,7 +55,7 @@ def measure(quick: bool) -> Section:
             "bestarm simulate, 1 trial, nothing compiled yet": first,
             "bestarm simulate, 1 trial, again": best(SIMULATE, cache, repeats),
             "of which up to the end of that trial": later,
-            "import bestarm and the kernels": best(["-c", "import bestarm.kernels.trial"], cache, repeats),
+            "import bestarm and the kernels": best(["-c", "import bestarm.kernels.trials.trial"], cache, repeats),
             "import bestarm": best(["-c", "import bestarm"], cache, repeats),
             "bestarm --help": best(["-m", "bestarm", "--help"], cache, repeats),
             "an empty Python process": best(["-c", ""], cache, repeats),

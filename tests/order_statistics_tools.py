@@ -12,12 +12,11 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
-from bestarm.kernels import division, heaps, order_statistics, piles, readings, samples, selection, sums
-from bestarm.kernels.compile import entry_kernel
-from bestarm.kernels.division import divide
-from bestarm.kernels.order_statistics import MARGIN, has_room, insert, insert_raw
-from bestarm.kernels.readings import kept_mean, order_statistic
-from bestarm.kernels.samples import (
+from bestarm.kernels.jit.compile import entry_kernel
+from bestarm.kernels.order_statistics import division, heaps, piles, quantiles, samples, selection, sums, windows
+from bestarm.kernels.order_statistics.division import divide
+from bestarm.kernels.order_statistics.quantiles import kept_mean, order_statistic
+from bestarm.kernels.order_statistics.samples import (
     DIVIDED,
     FEW,
     FIRST_RESERVE,
@@ -28,6 +27,7 @@ from bestarm.kernels.samples import (
     new_samples,
     with_larger_pool,
 )
+from bestarm.kernels.order_statistics.windows import MARGIN, has_room, insert, insert_raw
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,7 +46,7 @@ def _feed(samples: Samples, index: int, values: Floats, cuts_0: Ints, cuts_1: In
     arm = samples.arms[index]
     pool = samples.pool
     for step in range(first, values.size):
-        if arm.calm == 0 and not has_room(arm, pool, samples.used):
+        if arm.room_left == 0 and not has_room(arm, pool, samples.used):
             return step
         rank_0, rank_1 = cuts_0[step], cuts_1[step]
         if arm.divided == RAW:
@@ -104,7 +104,7 @@ class Compiled:
 
     def ask_for_room(self, index: int = 0) -> None:
         """Have the next insert count the room that is left, however many were said to be safe."""
-        self.samples.arms["calm"][index] = 0
+        self.samples.arms["room_left"][index] = 0
 
 
 def _plain_record(row: Any) -> SimpleNamespace:
@@ -140,7 +140,7 @@ class _Records(list[SimpleNamespace]):
 
 def _plain_kernels(select_last: Callable[[Callable[..., None]], Callable[..., None]]) -> dict[str, Callable[..., Any]]:
     """Return the kernels as the Python functions they were before they were compiled, calling each other."""
-    modules = [sums, heaps, selection, samples, piles, order_statistics, readings, division]
+    modules = [sums, heaps, selection, samples, piles, windows, quantiles, division]
     spaces = {module.__name__: dict(vars(module)) for module in modules}
     found: dict[str, Callable[..., Any]] = {}
     for space in spaces.values():
@@ -190,7 +190,7 @@ class Interpreted:
 
     def insert(self, value: float, rank_0: int, rank_1: int, index: int = 0) -> None:
         arm = self.arm(index)
-        while arm.calm == 0 and not self.kernels["has_room"](arm, self.samples.pool, self.samples.used):
+        while arm.room_left == 0 and not self.kernels["has_room"](arm, self.samples.pool, self.samples.used):
             size = max(self.kernels["_size_wanted"](self.samples, index), len(self.pool))
             moved = CountedPool([0.0] * size)
             self.kernels["_move"](self.samples, moved)

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import bestarm as ba
 from bestarm.bandits import attacks
-from bestarm.kernels.readouts import find_alarms
+from bestarm.kernels.trials.readouts import find_alarms
 from bestarm.methods import get_method
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import pose

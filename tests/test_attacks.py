@@ -17,8 +17,8 @@ import bestarm as ba
 from bestarm.attack import INSTANCES, OUTCOMES, _draw_cell, attack_methods, attack_table, draw_attack_table
 from bestarm.bandits import ATTACKS, attacks
 from bestarm.bandits.adversaries import quantile, tail_cut
-from bestarm.kernels.draws import BOTTOM, TOP
-from bestarm.kernels.trial import draw_only
+from bestarm.kernels.rewards.draws import BOTTOM, TOP
+from bestarm.kernels.trials.trial import draw_only
 from bestarm.simulation import trial_seeds
 
 A = ba.adversaries

@@ -15,8 +15,8 @@ import bestarm as ba
 from bestarm import adversaries
 from bestarm.bandits.arms import CompiledArm
 from bestarm.errors import InputError
-from bestarm.kernels.compile import entry_kernel
-from bestarm.kernels.draws import Laws, pull
+from bestarm.kernels.jit.compile import entry_kernel
+from bestarm.kernels.rewards.draws import Laws, pull
 
 DRAWS = 200_000
 FAR = 5.0  # in standard errors: chance would get there once in two million comparisons, and the seeds are fixed

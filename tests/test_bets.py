@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bestarm.kernels.evidence import SUBCELLS
+from bestarm.kernels.evidence.pair import SUBCELLS
 from bestarm.methods.bets import (
     MALICIOUS,
     PRESCIENT,

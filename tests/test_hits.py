@@ -15,8 +15,8 @@ from scipy import stats
 import bestarm as ba
 from bestarm.bandits import ATTACKS, attacks
 from bestarm.bandits.adversaries import as_adversary
-from bestarm.kernels.compile import entry_kernel
-from bestarm.kernels.draws import Laws, forget, pull
+from bestarm.kernels.jit.compile import entry_kernel
+from bestarm.kernels.rewards.draws import Laws, forget, pull
 from bestarm.simulation import trial_seeds
 
 A = ba.adversaries

@@ -236,7 +236,7 @@ DRAW = "import bestarm as ba\nba.Bandit([ba.Gaussian(0.0), lambda rng: 0.0]).str
 TELL = "import bestarm as ba\nba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0).tell(0, 1.0)\n"
 SILENCED = "import logging\nlogging.getLogger('bestarm').setLevel('ERROR')\n"
 COMMAND = "from bestarm.cli.compiling import compile_note\nwith compile_note():\n    exec({!r})\n"
-OWN = "import numba\nimport bestarm.kernels.compile\nnumba.njit(lambda x: x + 1)(2)\n"
+OWN = "import numba\nimport bestarm.kernels.jit.compile\nnumba.njit(lambda x: x + 1)(2)\n"
 
 
 def said(code: str, cache: Path) -> str:

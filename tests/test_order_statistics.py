@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bestarm.kernels import heaps, selection, sums
-from bestarm.kernels.order_statistics import MARGIN
-from bestarm.kernels.samples import DIVIDED, RAW, WINDOW, new_samples, with_larger_pool
+from bestarm.kernels.order_statistics import heaps, selection, sums
+from bestarm.kernels.order_statistics.samples import DIVIDED, RAW, WINDOW, new_samples, with_larger_pool
+from bestarm.kernels.order_statistics.windows import MARGIN
+from kernel_tools import alone
 from order_statistics_tools import (
     AT_CUT_0,
     AT_CUT_1,
@@ -40,7 +41,6 @@ from order_statistics_tools import (
     sweep_dust,
     trimming_cuts,
 )
-from piece_tools import alone
 
 heap_push, heap_pop = alone(heaps.heap_push), alone(heaps.heap_pop)
 select_last = alone(selection.select_last)

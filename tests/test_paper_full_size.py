@@ -17,7 +17,7 @@ import bestarm.paper
 from bestarm.cli.main import app
 from bestarm.datasets import caption_contest, pkis2
 from bestarm.errors import InputError
-from bestarm.kernels import draws
+from bestarm.kernels.rewards import draws
 from bestarm.paper import EXPERIMENTS, FULL_SIZE, Reproduction, full_size_experiments, reproduce, run_full_size
 from bestarm.paper.full_size import (
     FullSize,

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.checks import Seed, checked_seed
-from bestarm.kernels.draws import DISCRETE, GAUSSIAN, Laws, attack_dtype, law_dtype
-from bestarm.kernels.methods import describe
+from bestarm.kernels.rewards.draws import DISCRETE, GAUSSIAN, Laws, attack_dtype, law_dtype
 from bestarm.kernels.rule import Rule
-from bestarm.kernels.state import State, make_room, new_state
-from bestarm.kernels.trial import FINISHED, run_trials
+from bestarm.kernels.state.state import State, new_state
+from bestarm.kernels.trials.drive import run_on
+from bestarm.kernels.trials.verbs import describe
 from bestarm.methods import forced_pulls
 from bestarm.methods.certified import KEPT
 from bestarm.problem import Problem
@@ -113,7 +113,7 @@ def foretell(
     arms, told = state.samples.arms, int(state.control["t"][0])
     if (arms["told"][arms["active"] == 1] < FEWEST).any():
         return _TOO_EARLY
-    budget = BUDGET if state.lattice is None else BUDGET // LATTICE_REWARD
+    budget = BUDGET if state.evidence is None or state.evidence.lattice is None else BUDGET // LATTICE_REWARD
     horizon = min(max(AHEAD * told, ROUNDS_AHEAD * problem.size), budget // FEWEST_REPLAYS)
     forced = math.ceil(forced_pulls(rule, problem.size)) * problem.size - told
     if forced > horizon:
@@ -141,13 +141,8 @@ def _replay(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, last
     pulls, answers, done = np.empty((3, 1), np.int64)
     unused = np.empty(0, np.uint64), np.zeros((1, 5), np.uint64)  # seeds, which `rng` is in place of
     blank = new_state(arms, rule)
-    asking = 0
-    while asking != FINISHED:
-        _, asking = run_trials(
-            state, blank, rule, laws, rng, *unused, last, 0, True, pulls, answers, np.empty((1, arms), np.int64), done
-        )
-        if asking != FINISHED:
-            state = make_room(state, asking)
+    outcome = pulls, answers, np.empty((1, arms), np.int64), done
+    state = run_on(state, blank, rule, laws, rng, *unused, last, True, outcome)
     if done[0] == 0:
         return last, "beyond the horizon"
     if done[0] == 1:

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from bestarm.checks import Seed, callers_level, checked_seed, number
 from bestarm.errors import DecidedError, InputError
 from bestarm.forecast import DECIDED, Forecast, foretell
-from bestarm.kernels import methods as kernels
-from bestarm.kernels.readouts import withdraw
-from bestarm.kernels.state import make_room, new_state
+from bestarm.kernels.state.state import new_state
+from bestarm.kernels.trials import verbs as kernels
+from bestarm.kernels.trials.drive import tell_on
+from bestarm.kernels.trials.readouts import withdraw
 from bestarm.locks import give_lock
 from bestarm.methods import DEFAULT, Method, forced_pulls, get_method, too_long
 from bestarm.pictures import draw_progress
@@ -138,11 +139,7 @@ class Identifier:
 
     def _tag(self) -> str:
         """Return a word for the version and the layout of all records: kernels would take another one for garbage."""
-        arrays = [
-            *self._state.samples,
-            *(field for field in self._state if field is not self._state.samples),
-            self._rule,
-        ]
+        arrays = [*self._state, *(self._state.evidence or ()), self._rule]
         layout = repr([str(getattr(array, "dtype", type(array).__name__)) for array in arrays])
         return f"{version('bestarm')}/{hashlib.sha256(layout.encode()).hexdigest()[:12]}"
 
@@ -536,11 +533,9 @@ class Identifier:
     def _take(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> None:
         place = 0
         while place < indices.size:
-            place, decided = kernels.tell(self._state, self._rule, indices, values, place)
+            self._state, place, decided = tell_on(self._state, self._rule, indices, values, place)
             if decided:
                 self._decision = self._verdict()
-            elif place < indices.size:
-                self._state = make_room(self._state, indices[place])
 
     def _guess(self, rows: tuple[ArmRow, ...]) -> ArmRow:
         """Return the arm that leads: of those left the highest estimate, of equal ones the highest mean."""

@@ -29,7 +29,7 @@ from scipy.special import rel_entr
 from bestarm.bandits.adversaries import Adversary
 from bestarm.checks import checked, number, numbers, one_of
 from bestarm.errors import InputError
-from bestarm.kernels import draws
+from bestarm.kernels.rewards import draws
 
 Floats = NDArray[np.float64]
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from bestarm.checks import checked
 from bestarm.errors import InputError
-from bestarm.kernels.methods import tell
-from bestarm.kernels.readouts import find_alarms, is_hidden, judge_pair, withdraw
 from bestarm.kernels.rule import Rule
-from bestarm.kernels.state import State, make_room, new_state
+from bestarm.kernels.state.state import State, make_room, new_state
+from bestarm.kernels.trials.drive import tell_on
+from bestarm.kernels.trials.readouts import find_alarms, is_hidden, judge_pair, withdraw
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Label, Problem
 
@@ -83,9 +83,7 @@ def tell_all(state: State, rule: Rule, indices: NDArray[np.int64], values: NDArr
     """Tell rewards and return the state, which may have moved to a larger pool."""
     place = 0
     while place < indices.size:
-        place, _ = tell(state, rule, indices, values, place)
-        if place < indices.size:
-            state = make_room(state, indices[place])
+        state, place, _ = tell_on(state, rule, indices, values, place)
     return state
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.errors import InputError
-from bestarm.kernels.readouts import is_pair_proved, judge_pair
+from bestarm.kernels.trials.readouts import is_pair_proved, judge_pair
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Problem
 from bestarm.robustness import ALL, pair_state

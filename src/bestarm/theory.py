@@ -21,7 +21,7 @@ from scipy.special import erfinv, ndtri
 from bestarm.checks import checked, numbers, one_of
 from bestarm.errors import InputError
 from bestarm.information_bound import contaminated_bound as contaminated_bound
-from bestarm.kernels import radii
+from bestarm.kernels.state import radii
 
 
 class _Law(Protocol):

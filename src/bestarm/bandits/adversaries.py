@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from bestarm.bandits.arms import Arm, CompiledArm
 from bestarm.checks import Seed, checked, checked_seed, number, numbers, one_of, takes
 from bestarm.errors import InputError
-from bestarm.kernels import draws
+from bestarm.kernels.rewards import draws
 
 Draw = Callable[[np.random.Generator, int, int, float], float]
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bestarm.checks import number, numbers, takes
 from bestarm.errors import InputError
-from bestarm.kernels import draws
+from bestarm.kernels.rewards import draws
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from bestarm.bandits.adversaries import Adversary, CustomAdversary, as_adversary
 from bestarm.bandits.arms import Arm, CompiledArm, CustomArm, as_arm
 from bestarm.checks import Seed, checked, checked_seed
 from bestarm.errors import InputError
-from bestarm.kernels.draws import (
+from bestarm.kernels.rewards.draws import (
     GAUSSIAN,
     Laws,
     attack_dtype,

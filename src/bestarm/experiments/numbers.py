@@ -9,7 +9,7 @@ import numpy as np
 
 from bestarm import theory
 from bestarm.experiments.experiment import Experiment
-from bestarm.kernels.draws import ANY, UNIFORM_AROUND
+from bestarm.kernels.rewards.draws import ANY, UNIFORM_AROUND
 
 POWER = 2.0  # exponent of t in the theorem's threshold, the catalogue's default
 

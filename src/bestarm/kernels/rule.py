@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ UNIFORM_AT_ONCE = 2  # at random from the first pull on
 rule_dtype = np.dtype(
     [
         ("family", "i8"),
+        ("shortcuts", "i8"),  # 0: without any, for comparison
         ("estimator", "i8"),
         ("alpha", "f8"),  # trimmed on each side
         ("explored", "f8"),  # T(alpha, delta): pulls of an arm before its estimate may be used
@@ -42,8 +44,13 @@ Rule = NDArray[np.void]  # of rule_dtype, or of evidence_dtype for the certified
 
 
 def new_rule(dtype: np.dtype[np.void] = rule_dtype, **settings: Any) -> Rule:
-    """Return the settings of a method as a record; what is not given is 0, and so are the last entries of a table."""
+    """Return the settings of a method as a record; what is not given is 0, and so are the last entries of a table.
+
+    With BESTARM_SHORTCUTS=0 in the environment, kernels go without any shortcut that changes no result, and so take
+    longer. Rules travel with their trials: those of another thread or process are run as the rule says.
+    """
     rule = np.zeros(1, dtype)
+    rule["shortcuts"] = os.environ.get("BESTARM_SHORTCUTS", "1") != "0"
     for name, value in settings.items():
         entry = np.asarray(value)
         place: Any = (0, *(slice(length) for length in entry.shape))

@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.bounded import DESK as BOUNDED_DESK
-from bestarm.kernels.bounded import tally_dtype
-from bestarm.kernels.grouped import (
+from bestarm.kernels.evidence.bounded import DESK as BOUNDED_DESK
+from bestarm.kernels.evidence.bounded import tally_dtype
+from bestarm.kernels.evidence.grouped import (
     fill_cells,
     find_ends,
     find_worse,
@@ -27,8 +27,8 @@ from bestarm.kernels.grouped import (
     proves,
     tally,
 )
-from bestarm.kernels.lattice import DESK as LATTICE_DESK
-from bestarm.kernels.lattice import LANES, lattice_dtype
+from bestarm.kernels.evidence.lattice import DESK as LATTICE_DESK
+from bestarm.kernels.evidence.lattice import LANES, lattice_dtype
 from bestarm.kernels.rule import Rule
 from bestarm.log.piles import Array, Pile
 from bestarm.log.pricing import Allowance, make_bets, priced, whole_share

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.kernels.evidence import SUBCELLS
+from bestarm.kernels.evidence.pair import SUBCELLS
 from bestarm.kernels.rule import Rule
 from bestarm.log.piles import Array
 from bestarm.methods.bets import COUNTED, SPACING, lattice_family, price

@@ -10,8 +10,8 @@ import numpy as np
 
 from bestarm.checks import checked, one_of
 from bestarm.errors import InputError
-from bestarm.kernels.radii import EMPIRICAL, THEORY, chernoff_pulls, gap_log_constant, hoeffding_pulls
 from bestarm.kernels.rule import ELIMINATION, GAP, GUIDED, MEAN, TRIMMED, UNIFORM_AT_ONCE, Rule, new_rule
+from bestarm.kernels.state.radii import EMPIRICAL, THEORY, chernoff_pulls, gap_log_constant, hoeffding_pulls
 from bestarm.problem import Problem
 
 UNAFFORDABLE = 1e7  # pulls of each arm

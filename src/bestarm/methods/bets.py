@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.evidence import CELLS, GROUPS, HALF, SUBCELLS
+from bestarm.kernels.evidence.pair import CELLS, GROUPS, HALF, SUBCELLS
 
 SPACING = 0.25  # w, of the lattice, in units of sigma
 

@@ -11,7 +11,7 @@ import numpy as np
 from bestarm.checks import checked
 from bestarm.contaminations import BOTH, CONTAMINATIONS, FIRST, INDEPENDENT
 from bestarm.errors import InputError
-from bestarm.kernels.evidence import BOUNDED, CLEAN, LATTICE, evidence_dtype
+from bestarm.kernels.evidence.pair import BOUNDED, CLEAN, LATTICE, evidence_dtype
 from bestarm.kernels.rule import CERTIFIED, MEAN, Rule, new_rule
 from bestarm.methods._base import Method, Option, choice
 from bestarm.methods.bets import COUNTED, bounded_tables, clean_tables, lattice_tables

@@ -18,7 +18,7 @@ from bestarm.bandits.arms import CompiledArm
 from bestarm.checks import checked, numbers, one_of
 from bestarm.errors import InputError
 from bestarm.experiments.experiment import MAX_PULLS, Curve, Experiment
-from bestarm.kernels.draws import EXPONENTIAL, GAUSSIAN
+from bestarm.kernels.rewards.draws import EXPONENTIAL, GAUSSIAN
 from bestarm.theory import exploration_pulls
 
 # The grids are read off no text: the figures' axes are not in it (reading #21).

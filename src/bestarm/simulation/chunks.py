@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from bestarm.bandits import Bandit
 from bestarm.errors import InputError
-from bestarm.kernels.draws import Laws
-from bestarm.kernels.methods import ask, tell
+from bestarm.kernels.jit.private import RoomyPCG64, generator_words
+from bestarm.kernels.order_statistics.samples import Pool
+from bestarm.kernels.rewards.draws import Laws
 from bestarm.kernels.rule import Rule
-from bestarm.kernels.samples import Pool
-from bestarm.kernels.seeding import generator_words
-from bestarm.kernels.state import State, make_room, new_state
-from bestarm.kernels.trial import FINISHED, run_trials
+from bestarm.kernels.state.state import State, new_state
+from bestarm.kernels.trials.drive import run_on, tell_on
+from bestarm.kernels.trials.verbs import ask
 from bestarm.problem import LARGEST_REWARD, Problem, checked_reward
 from bestarm.simulation.seeds import TrialSeeds, generator, method_seed
 
@@ -128,16 +128,9 @@ def _run_compiled(spec: Spec, laws: Laws, seeds: NDArray[np.uint64], result: Chu
     def run(rng: np.random.Generator, words: NDArray[np.uint64], seeds: NDArray[np.uint64], part: ChunkResult) -> None:
         nonlocal state
         outcome = part.pulls, part.answers, part.arm_pulls, part.done
-        trial, asking = 0, FINISHED
-        while trial < len(seeds):
-            begun = asking != FINISHED
-            trial, asking = run_trials(
-                state, blank, rule, laws, rng, words, seeds, spec.max_pulls, trial, begun, *outcome
-            )
-            if asking != FINISHED:
-                state = make_room(state, asking)
+        state = run_on(state, blank, rule, laws, rng, words, seeds, spec.max_pulls, False, outcome)
 
-    bits = np.random.PCG64(0)
+    bits = RoomyPCG64(0)
     where = generator_words(bits)
     if where is not None:
         run(np.random.Generator(bits), where, seeds, result)
@@ -159,6 +152,5 @@ def _run_in_python(spec: Spec, rule: Rule, rng: np.random.Generator) -> State:
         if not abs(reward[0]) <= LARGEST_REWARD:
             raise InputError("reward", "be a finite number", reward[0], "an arm or adversary of the bandit gave it")
         checked_reward(spec.problem, float(reward[0]))
-        while tell(state, rule, index, reward, 0)[0] == 0:
-            state = make_room(state, index[0])
+        state, _, _ = tell_on(state, rule, index, reward)
     return state

@@ -14,7 +14,7 @@ import numpy as np
 
 from bestarm.bandits import Bandit
 from bestarm.errors import InputError
-from bestarm.kernels.compile import _source_key
+from bestarm.kernels.jit.cache import source_key
 from bestarm.simulation.chunks import NO_CAP, Spec
 
 _SHOWN = 200
@@ -48,7 +48,7 @@ def fingerprint(spec: Spec, bandit: Bandit, method: str, options: Mapping[str, A
 def code_key() -> dict[str, str]:
     """Return which code makes the trials: the version of the package, and a digest of its kernels."""
     version = sys.modules["bestarm"].__version__  # of the package around us, which nothing in it may import
-    return {"version": version, "kernels": _source_key()}
+    return {"version": version, "kernels": source_key()}
 
 
 def digest(settings: Mapping[str, Any]) -> str:

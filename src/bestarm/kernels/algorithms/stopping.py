@@ -1,0 +1,174 @@
+"""When the certified method compares pairs, and when it stops with several arms left (sections 9, 10 and 12)."""
+
+from __future__ import annotations
+
+from bestarm.kernels.evidence import bounded as bounds
+from bestarm.kernels.evidence import clean, lattice
+from bestarm.kernels.evidence.bounded import Tallies
+from bestarm.kernels.evidence.clean import Sums
+from bestarm.kernels.evidence.lattice import Lattice
+from bestarm.kernels.evidence.limits import is_beyond_bounds, is_beyond_lattice
+from bestarm.kernels.evidence.pair import CLEAN, SUBCELLS
+from bestarm.kernels.jit.compile import inlined_kernel, kernel
+from bestarm.kernels.order_statistics.samples import Arms, Record
+from bestarm.kernels.state.control import CHAMPIONS
+from bestarm.kernels.state.state import CertifiedState, Indices
+
+IDENTIFIED = 1
+INDISTINGUISHABLE = 2
+
+# Why no winner was named.
+CONTAMINATION = 1
+RESOLUTION = 2
+
+FIRST_LIMIT = 512  # rounds before it is asked whether contamination hides the lead
+
+
+@inlined_kernel
+def next_comparison(rule: Record, n: int) -> int:
+    """Return the first round from n on after which pairs are compared.
+
+    It is each up to 8, every second one up to 128, every fourth up to 256, and so on: from round 64 on they are at most
+    1/32 apart. Evidence of clean rewards is cheap: every round up to 64 there.
+    """
+    step = 1
+    rest = n
+    while rest >= 64:
+        rest >>= 1
+        step <<= 1
+    if rule.kind != CLEAN and 8 <= n < 64:
+        step = 2
+    return ((n + step - 1) // step) * step
+
+
+@kernel
+def rank_of(arms: Arms, control: Record, survivors: Indices, index: int) -> int:
+    """Return how many survivors have a higher location than one, up to the number of champions."""
+    rank = 0
+    for place in range(control.active):
+        other = survivors[place]
+        if arms[other].estimate > arms[index].estimate or (
+            arms[other].estimate == arms[index].estimate and other < index
+        ):
+            rank += 1
+            if rank == CHAMPIONS:
+                break
+    return rank
+
+
+@inlined_kernel
+def _limit_from(n: int) -> int:
+    """Return the first round from n on at which the limits are asked for: 512, 768, 1024, 1536, ..."""
+    step = FIRST_LIMIT
+    while 2 * step <= n:
+        step *= 2
+    if n <= step:
+        return step
+    return step + (step >> 1) if n <= step + (step >> 1) else 2 * step
+
+
+@kernel
+def _is_within(
+    state: CertifiedState,
+    rule: Record,
+    rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+    slot: int,
+    a: int,
+    own: float,
+    shared: float,
+) -> bool:
+    """Tell whether a champion is proved to be at most `good_enough` behind an arm (section 9)."""
+    control, pool, desk = state.control[0], state.pool, state.evidence.desk
+    b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
+    within = False
+    if rows is not None:
+        shift = int(rule.good_enough / rule.spacing * SUBCELLS)
+        one, two = rows[b], rows[a]
+        point = lattice.subcell_at(rule, 0.5 * (one.location + two.location - rule.good_enough))
+        within, _ = lattice.is_proved(
+            one, two, rule, pool, control.room, b, a, desk, point, shift, n, n, own, shared, enough
+        )
+    if tallies is not None:
+        point = 0.5 * (tallies[b].total + tallies[a].total) / n
+        within, _ = bounds.is_proved(tallies[b], tallies[a], rule, desk, point, -rule.good_enough, own, shared, enough)
+    if sums is not None:
+        within = clean.log_evidence(sums, rule, b, a, -rule.good_enough, n, enough) >= enough
+    return within
+
+
+@kernel
+def _is_good_enough(state: CertifiedState, rule: Record, slot: int, own: float, shared: float) -> bool:
+    """Tell whether a champion is within `good_enough` of every other survivor."""
+    control, evidence = state.control[0], state.evidence
+    b = control.champions[slot]
+    if b < 0 or state.arms[b].active == 0:
+        return False
+    for place in range(control.active):
+        a = evidence.survivors[place]
+        if a != b and not _is_within(
+            state, rule, evidence.lattice, evidence.tallies, evidence.sums, slot, a, own, shared
+        ):
+            return False
+    return True
+
+
+@kernel
+def is_hidden(state: CertifiedState, rule: Record, count: float) -> bool:
+    """Tell whether contamination hides the lead of the two survivors with the highest locations (section 10).
+
+    It is so if no bet on either of them being better can grow any more.
+    """
+    control, survivors = state.control[0], state.evidence.survivors
+    leader = challenger = -1
+    for place in range(control.active):
+        rank = rank_of(state.arms, control, survivors, survivors[place])
+        if rank == 0:
+            leader = survivors[place]
+        elif rank == 1:
+            challenger = survivors[place]
+    lattice_rows, tallies = state.evidence.lattice, state.evidence.tallies
+    return _cannot_grow(state, rule, lattice_rows, tallies, leader, challenger, count) and _cannot_grow(
+        state, rule, lattice_rows, tallies, challenger, leader, count
+    )
+
+
+@kernel
+def _cannot_grow(
+    state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, b: int, a: int, count: float
+) -> bool:
+    control, pool, desk = state.control[0], state.pool, state.evidence.desk
+    beyond = False
+    if rows is not None:
+        beyond = is_beyond_lattice(rows[b], rows[a], rule, pool, control.room, b, a, desk, control.rounds, count)
+    if tallies is not None:
+        beyond = is_beyond_bounds(tallies[b], tallies[a], rule, desk, control.rounds, count)
+    return beyond
+
+
+@kernel
+def stop_short(state: CertifiedState, rule: Record, own: float, shared: float) -> None:
+    """Stop with an arm that is good enough, or without a winner where more rewards would not, or may not, name one."""
+    control = state.control[0]
+    n = control.rounds
+    if rule.good_enough > 0.0:
+        control.next_look = min(control.next_look, next_comparison(rule, n + 1))
+        for slot in range(CHAMPIONS):
+            if control.done == 0 and _is_good_enough(state, rule, slot, own, shared):
+                control.done = IDENTIFIED
+                control.best = control.champions[slot]
+        if control.done > 0:
+            return
+    if rule.epsilon > 0.0:
+        control.next_look = min(control.next_look, _limit_from(n + 1))
+        if n >= FIRST_LIMIT and n == _limit_from(n) and is_hidden(state, rule, own + shared):
+            control.done = INDISTINGUISHABLE
+            control.limit = CONTAMINATION
+            return
+    if rule.last_round > 0:
+        if n >= rule.last_round:
+            control.done = INDISTINGUISHABLE
+            control.limit = RESOLUTION
+        else:
+            control.next_look = min(control.next_look, next_comparison(rule, rule.last_round))

@@ -1,0 +1,441 @@
+"""Evidence on rewards that are all there, as values with counts: a log at the end (section 13 of certified.md).
+
+The records are those of bounded.py and lattice.py, filled at once: in ascending order of the values, so that the sums
+do not depend on the order of rows. On the lattice all cells that a pair may ask for are summed here, and those that are
+not are LOST, which only makes an answer weaker; `start` is the number of rewards, so that no kernel looks for them.
+Rewards that are missing and count as replaced are among those numbers, by the least that h can be.
+What an arm pays for its own replaced rewards is taken off the sums beforehand; `shared` is what all arms pay together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.kernels.evidence import bounded as bounds
+from bestarm.kernels.evidence import lattice
+from bestarm.kernels.evidence.bounded import Tallies
+from bestarm.kernels.evidence.intervals import bounded_end, fits_no_mean, lattice_end
+from bestarm.kernels.evidence.lattice import LOST, Lattice
+from bestarm.kernels.evidence.limits import can_grow, log_means
+from bestarm.kernels.evidence.pair import BETS, CELLS, GROUPS, HALF, SUBCELLS, Desk
+from bestarm.kernels.jit.compile import entry_kernel, inlined_kernel, kernel
+from bestarm.kernels.order_statistics.samples import Pool, Record
+from bestarm.kernels.rule import Rule
+
+Numbers = NDArray[np.float64]
+
+# Cells around the middle of an arm that are summed: evidence that its mean is above m is asked for mostly below it.
+_FAR_SIDE, _NEAR_SIDE, _FLAT_SIDE = HALF, 8, 2
+_ROOM = 64  # of the pool that kernels are given and never read
+_AROUND, _POINTS, _GRID = 1, 8, 256  # means that are tried for the limit, as in limits.py
+_LEAST_GAIN = 1e-11  # relative: how closely an infimum is bounded
+
+
+# ----------------------------------------------------------------------------------------------------------- one arm
+
+
+@inlined_kernel
+def _block_from(counts: Numbers, begin: int) -> int:
+    """Return how many rewards to take together: a block of those that occur once, or one value."""
+    if counts[begin] != 1.0:
+        return 1
+    number = 1
+    while number < lattice.BLOCK and begin + number < counts.size and counts[begin + number] == 1.0:
+        number += 1
+    return number
+
+
+@entry_kernel
+def tally(rows: Tallies, rule: Rule, index: int, values: Numbers, counts: Numbers, missing: float, desk: Desk) -> None:
+    """Sum log h of an arm's rewards within [0, 1], and h for the limit (section 6; every bet is a core bet here)."""
+    row = rows[index]
+    row.total, number = 0.0, missing
+    row.ends[0] = row.ends[1] = 0
+    for side in range(2):
+        for bet in range(rule[0].bets):
+            row.logs[side, bet] = row.firsts[side, bet] = row.squares[side, bet] = 0.0
+    begin = 0
+    while begin < values.size:
+        block, times = _block_from(counts, begin), counts[begin]
+        number += block * times
+        for place in range(block):
+            desk[place] = values[begin + place]
+            row.total += times * desk[place]
+        _take_block(row, rule[0], desk, block, bounds.UP, times)
+        for place in range(block):
+            desk[place] = 1.0 - desk[place]
+        _take_block(row, rule[0], desk, block, bounds.DOWN, times)
+        begin += block
+    row.through = int(number)
+
+
+@kernel
+def _take_block(row: Record, rule: Record, desk: Desk, number: int, side: int, times: float) -> None:
+    """Take the rewards on the desk into the sums of one side, so many times."""
+    last = -1.0
+    first = square = 0.0
+    for bet in range(rule.bets):
+        row.logs[side, bet] += times * np.log(bounds.block_product(desk, number, rule.rate[bet], rule.clip[bet]))
+        if rule.clip[bet] != last:  # the bets of one clip stand side by side
+            last = rule.clip[bet]
+            first = bounds.clipped_sum(desk, number, last)
+            square = bounds.clipped_squares(desk, number, last)
+        row.firsts[side, bet] += times * first
+        row.squares[side, bet] += times * square
+
+
+@kernel
+def _lay_out(row: Record, rule: Record, desk: Desk, values: Numbers, begin: int, number: int, sign: float) -> None:
+    """Lay rewards on the desk, as distances from the arm's middle cell, with their exponentials."""
+    middle = row.base * rule.spacing
+    for place in range(number):
+        x = sign * min(max(values[begin + place] - middle, -lattice.FAR), lattice.FAR)
+        desk[lattice.X + place] = x
+        for group in range(GROUPS):
+            if rule.group_end[group] > 0:
+                desk[lattice.EXPONENTIALS + lattice.BLOCK * group + place] = np.exp(rule.group_rate[group] * x)
+
+
+@inlined_kernel
+def _first_cell(side: int) -> int:
+    if side == lattice.UP:
+        return HALF - _FAR_SIDE
+    if side == lattice.FLAT_UP:
+        return HALF - _FAR_SIDE
+    return HALF - (_NEAR_SIDE if side == lattice.DOWN else _FLAT_SIDE)
+
+
+@inlined_kernel
+def _last_cell(side: int) -> int:
+    if side == lattice.UP:
+        return HALF + _NEAR_SIDE
+    return HALF + _FLAT_SIDE if side == lattice.FLAT_UP else CELLS - 1
+
+
+@entry_kernel
+def fill_cells(
+    rows: Lattice, rule: Rule, index: int, values: Numbers, counts: Numbers, missing: float, desk: Desk
+) -> None:
+    """Sum log h of an arm's rewards, in units of sigma, for the cells around its middle cell `base` (section 5)."""
+    row = rows[index]
+    number = missing
+    for place in range(counts.size):
+        number += counts[place]
+    row.based = 1
+    row.start = row.sheeted = int(number)
+    for side in range(lattice.SIDES):
+        for slot in range(CELLS):
+            inside = _first_cell(side) <= slot <= _last_cell(side)
+            row.through[side, slot] = row.start if inside else LOST
+            for bet in range(lattice.LANES):
+                row.sums[side, slot, bet] = 0.0
+            for bet in range(rule[0].bets):
+                row.sums[side, slot, bet] = missing * np.log(rule[0].least[bet])
+    begin = 0
+    while begin < values.size:
+        block = _block_from(counts, begin)
+        for mirrored in range(2):
+            _lay_out(row, rule[0], desk, values, begin, block, 1.0 - 2.0 * mirrored)
+            for flat in range(2):
+                side = mirrored + 2 * flat
+                for slot in range(_first_cell(side), _last_cell(side) + 1):
+                    lattice.fold_block(row, rule[0], desk, side, slot, block, counts[begin])
+        begin += block
+
+
+@entry_kernel
+def find_ends(
+    rows: Lattice | None,
+    tallies: Tallies | None,
+    rule: Rule,
+    pool: Pool,
+    desk: Desk,
+    index: int,
+    count: float,
+) -> tuple[float, float]:
+    """Return the ends of the interval of an arm, in the units of the bets (section 9)."""
+    lower, upper = -np.inf, np.inf
+    if rows is not None:
+        row = rows[index]
+        lower = lattice_end(row, rule[0], pool, _ROOM, index, desk, True, row.start, count)
+        upper = lattice_end(row, rule[0], pool, _ROOM, index, desk, False, row.start, count)
+    if tallies is not None:
+        one = tallies[index]
+        lower = bounded_end(one, rule[0], desk, True, one.through, count)
+        upper = bounded_end(one, rule[0], desk, False, one.through, count)
+    return lower, upper
+
+
+@entry_kernel
+def fits_none(rows: Lattice, rule: Rule, pool: Pool, desk: Desk, index: int, count: float) -> bool:
+    """Tell whether no mean fits the rewards of an arm (section 8)."""
+    row = rows[index]
+    return row.start >= 2 and fits_no_mean(row, rule[0], pool, _ROOM, index, desk, row.start, count)
+
+
+# ------------------------------------------------------------------------------------------------------------ a pair
+
+
+@kernel
+def _proves(
+    rows: Lattice | None,
+    tallies: Tallies | None,
+    rule: Record,
+    pool: Pool,
+    desk: Desk,
+    b: int,
+    a: int,
+    lead: float,
+    shared: float,
+    enough: float,
+) -> bool:
+    """Tell whether b leads a by more than `lead`, in the units of the bets, with so much log evidence (section 4)."""
+    proved = False
+    if rows is not None:
+        one, two = rows[b], rows[a]
+        n, n_two = one.start, two.start
+        shift = -int(np.ceil(lead / rule.spacing * SUBCELLS - 1e-9))
+        point = lattice.subcell_at(rule, 0.5 * (one.location + two.location + lead))
+        proved = n > 0 and n_two > 0
+        if proved and _is_summed(one, lattice.UP, point) and _is_summed(two, lattice.DOWN, point + shift):
+            proved = lattice.weigh_raw(one, two, rule, desk, point, shift, n, n_two, 0.0, shared) >= enough
+        if proved:
+            proved, _ = lattice.is_proved(
+                one, two, rule, pool, _ROOM, b, a, desk, point, shift, n, n_two, 0.0, shared, enough
+            )
+    if tallies is not None:
+        first, second = tallies[b], tallies[a]
+        if first.through > 0 and second.through > 0:
+            point = 0.5 * (first.total / first.through + second.total / second.through + lead)
+            proved, _ = bounds.is_proved(first, second, rule, desk, point, lead, 0.0, shared, enough)
+    return proved
+
+
+@inlined_kernel
+def _is_summed(row: Record, side: int, point: int) -> bool:
+    slot = lattice.cell_of(point) - row.base + HALF
+    return _first_cell(side) <= slot <= _last_cell(side)
+
+
+@entry_kernel
+def find_worse(
+    rows: Lattice | None,
+    tallies: Tallies | None,
+    rule: Rule,
+    pool: Pool,
+    desk: Desk,
+    order: NDArray[np.int64],
+    rivals: int,
+    lead: float,
+    shared: float,
+    hasty: bool,
+    worse: NDArray[np.int64],
+) -> None:
+    """Write for each arm whether some arm before it in the order is proved to be better by `lead` (section 4).
+
+    Only the first `rivals` of the order are compared with others, which can only make an answer weaker. If `hasty`,
+    stop at the first arm, but for the one at the head of the order, that is not proved worse.
+    """
+    for place in range(order.size):
+        a = order[place]
+        worse[a] = 0
+        for other in range(min(place, rivals)):
+            if _proves(rows, tallies, rule[0], pool, desk, order[other], a, lead, shared, rule[0].log_threshold):
+                worse[a] = 1
+                break
+        if hasty and place > 0 and worse[a] == 0:
+            return
+
+
+@entry_kernel
+def proves(
+    rows: Lattice | None,
+    tallies: Tallies | None,
+    rule: Rule,
+    pool: Pool,
+    desk: Desk,
+    b: int,
+    a: int,
+    lead: float,
+    shared: float,
+    enough: float,
+) -> bool:
+    """Tell whether b leads a by more than `lead`, in the units of the bets, with so much log evidence (section 4)."""
+    return _proves(rows, tallies, rule[0], pool, desk, b, a, lead, shared, enough)
+
+
+@kernel
+def _least_log_pair(one: Record, two: Record, rule: Record, desk: Desk, shared: float) -> float:
+    """Return the infimum of log W over all means, from below: the tangents of a convex function (section 6)."""
+    left, right = 0.0, 1.0
+    low, low_slope = bounds.pair_at(one, two, rule, desk, left, 0.0, 0.0, shared)
+    high, high_slope = bounds.pair_at(one, two, rule, desk, right, 0.0, 0.0, shared)
+    if low_slope >= 0.0 or high_slope <= 0.0:
+        return low if low_slope >= 0.0 else high
+    meet = lower = 0.0
+    for turn in range(400):
+        meet = (high - low + low_slope * left - high_slope * right) / (low_slope - high_slope)
+        meet = min(max(meet, left), right)
+        lower = min(low + low_slope * (meet - left), high + high_slope * (meet - right))
+        if min(low, high) - lower <= _LEAST_GAIN * max(abs(lower), 1.0):
+            break
+        mean = meet if turn & 1 == 0 and left < meet < right else 0.5 * (left + right)
+        value, slope = bounds.pair_at(one, two, rule, desk, mean, 0.0, 0.0, shared)
+        if slope < 0.0:
+            left, low, low_slope = mean, value, slope
+        else:
+            right, high, high_slope = mean, value, slope
+            if slope == 0.0:
+                return value
+    return lower
+
+
+@entry_kernel
+def judge(
+    rows: Lattice | None,
+    tallies: Tallies | None,
+    rule: Rule,
+    pool: Pool,
+    desk: Desk,
+    b: int,
+    a: int,
+    shared: float,
+    widest: float,
+) -> tuple[float, float]:
+    """Return the log evidence that b is better than a, from below, and the largest lead that is proved (section 9).
+
+    A lead is looked for between -widest and widest, in the units of the bets; -infinity if not even -widest is proved.
+    """
+    evidence = -np.inf
+    if tallies is not None:
+        if tallies[a].through == 0 or tallies[b].through == 0:
+            return 0.0, -np.inf
+        evidence = _least_log_pair(tallies[b], tallies[a], rule[0], desk, shared)
+    if rows is not None:
+        low, high = 0.0, 1.0
+        while high < 1e9 and _proves(rows, tallies, rule[0], pool, desk, b, a, 0.0, shared, high):
+            low, high = high, 2.0 * high
+        for _ in range(34):
+            middle = 0.5 * (low + high)
+            if _proves(rows, tallies, rule[0], pool, desk, b, a, 0.0, shared, middle):
+                low = middle
+            else:
+                high = middle
+        evidence = low
+    enough = rule[0].log_threshold
+    lead, beyond = -widest, widest
+    if not _proves(rows, tallies, rule[0], pool, desk, b, a, lead, shared, enough):
+        return max(evidence, 0.0), -np.inf
+    for _ in range(30):
+        middle = 0.5 * (lead + beyond)
+        if _proves(rows, tallies, rule[0], pool, desk, b, a, middle, shared, enough):
+            lead = middle
+        else:
+            beyond = middle
+    return max(evidence, 0.0), lead
+
+
+# ------------------------------------------------------------------------------------------------------------ limits
+
+
+@kernel
+def _write_excess(desk: Desk, place: int, n: float, own: float, bets: int, rule: Record) -> None:
+    """Turn what a reward can gain at most on average into what all of an arm's can, less its own price."""
+    for bet in range(bets):
+        desk[place + bet] = n * desk[place + bet] - own * rule.odds[bet]
+
+
+@entry_kernel
+def is_beyond_bounds(
+    tallies: Tallies, rule: Rule, desk: Desk, b: int, a: int, own_b: float, own_a: float, shared: float
+) -> bool:
+    """Tell whether no term of W(b, a) can grow at some mean, as in limits.py, with n_b and n_a rewards (section 10)."""
+    one, two = tallies[b], tallies[a]
+    ups, downs = bounds.MOMENTS, bounds.MOMENTS + 2 * BETS
+    bets = rule[0].bets
+    log_means(desk, ups, bets, bounds.write_moments(one, rule[0], desk, bounds.UP, ups))
+    log_means(desk, downs, bets, bounds.write_moments(two, rule[0], desk, bounds.DOWN, downs))
+    first, second = one.total / one.through, two.total / two.through
+    low, high = max(min(first, second) - 0.15, 0.0), min(max(first, second) + 0.15, 1.0)
+    for point in range(_GRID + 1):
+        m = low + (high - low) * point / _GRID
+        for bet in range(bets):
+            fixed, rising, clip = rule[0].fixed[bet], rule[0].rising[bet], rule[0].clip[bet]
+            desk[bounds.UPS + bet] = desk[ups + bet] - np.log(fixed + rising * min(m, clip))
+            desk[bounds.DOWNS + bet] = desk[downs + bet] - np.log(fixed + rising * min(1.0 - m, clip))
+        _write_excess(desk, bounds.UPS, float(one.through), own_b, bets, rule[0])
+        _write_excess(desk, bounds.DOWNS, float(two.through), own_a, bets, rule[0])
+        if not can_grow(rule[0], desk, bounds.UPS, bounds.DOWNS, 0.0, shared):
+            return True
+    return False
+
+
+@kernel
+def _write_moments(
+    row: Record, rule: Record, desk: Desk, values: Numbers, counts: Numbers, sign: float, slot: int, place: int
+) -> int:
+    """Write the sums of h and of h^2 of all bets of a cell to the desk; return over how many rewards."""
+    for bet in range(2 * BETS):
+        desk[place + bet] = 0.0
+    cell = slot if sign > 0.0 else CELLS - slot
+    begin, number = 0, 0.0
+    while begin < values.size:
+        block = _block_from(counts, begin)
+        _lay_out(row, rule, desk, values, begin, block, sign)
+        first = 0
+        for group in range(GROUPS):
+            exponentials = lattice.EXPONENTIALS + lattice.BLOCK * group
+            for bet in range(first, rule.group_end[group]):
+                line = rule.constant[cell, bet], rule.slope[bet], rule.size[cell, bet]
+                total, squares = lattice.moments(desk, block, exponentials, rule.most[bet], line[0], line[1], line[2])
+                desk[place + bet] += counts[begin] * total
+                desk[place + BETS + bet] += counts[begin] * squares
+            first = max(first, rule.group_end[group])
+        number += block * counts[begin]
+        begin += block
+    return int(number)
+
+
+@entry_kernel
+def is_beyond_lattice(
+    rows: Lattice,
+    rule: Rule,
+    desk: Desk,
+    b: int,
+    a: int,
+    values: Numbers,
+    counts: Numbers,
+    other_values: Numbers,
+    other_counts: Numbers,
+    own_b: float,
+    own_a: float,
+    shared: float,
+) -> bool:
+    """Tell whether no term of W(b, a) can grow at some mean, as in limits.py, with n_b and n_a rewards (section 10)."""
+    one, two = rows[b], rows[a]
+    bets, spacing = rule[0].bets, rule[0].spacing
+    low, high = min(one.location, two.location), max(one.location, two.location)
+    first = int(np.floor(low / spacing + 0.5)) - _AROUND
+    last = int(np.floor(high / spacing + 0.5)) + _AROUND
+    ups, downs = lattice.MOMENTS, lattice.MOMENTS + 2 * BETS
+    for cell in range(first, last + 1):
+        up, down = cell - one.base + HALF, cell - two.base + HALF
+        if not (0 <= up < CELLS and 0 <= down < CELLS):
+            return False
+        number = _write_moments(one, rule[0], desk, values, counts, 1.0, up, ups)
+        other = _write_moments(two, rule[0], desk, other_values, other_counts, -1.0, down, downs)
+        if number < 2 or other < 2:
+            return False
+        log_means(desk, ups, bets, number)
+        log_means(desk, downs, bets, other)
+        for point in range(_POINTS + 1):
+            part = point * (SUBCELLS // _POINTS)
+            for bet in range(bets):
+                desk[lattice.UPS + bet] = desk[ups + bet] - rule[0].price[bet, part]
+                desk[lattice.DOWNS + bet] = desk[downs + bet] - rule[0].price[bet, SUBCELLS - part]
+            _write_excess(desk, lattice.UPS, float(one.start), own_b, bets, rule[0])
+            _write_excess(desk, lattice.DOWNS, float(two.start), own_a, bets, rule[0])
+            if not can_grow(rule[0], desk, lattice.UPS, lattice.DOWNS, 0.0, shared):
+                return True
+    return False

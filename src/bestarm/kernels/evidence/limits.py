@@ -1,0 +1,109 @@
+"""Whether contamination hides what is left of a lead: whether any bet can still grow (section 10 of certified.md).
+
+A bet grows in the long run only if the mean of h is above its price. Where for both arms, at some mean m, no bet's mean
+of h is, give or take a radius, more rewards of the same kind would not help. The radius is asymptotic, so that this is
+a finding and no part of the promise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestarm.kernels.evidence import bounded as bounds
+from bestarm.kernels.evidence import lattice
+from bestarm.kernels.evidence.pair import BETS, CELLS, HALF, SUBCELLS, Desk
+from bestarm.kernels.jit.compile import kernel
+from bestarm.kernels.order_statistics.samples import Pool, Record
+
+_POINTS = 8  # means that are tried in a cell of the lattice
+_AROUND = 1  # cells beyond the two locations
+_GRID = 256  # means that are tried between two arms with bounds
+
+
+@kernel
+def _radius(n: int) -> float:
+    """Return how many standard errors a mean may be off: about once in a hundred times for all n together."""
+    return np.sqrt(2.0 * np.log(40.0 * (1.0 + np.log2(float(n))) ** 2))
+
+
+@kernel
+def log_means(desk: Desk, place: int, bets: int, number: int) -> None:
+    """Turn sums of h and h^2 on the desk into logarithms of what the mean of h may be at most."""
+    z = _radius(number)
+    for bet in range(bets):
+        mean = desk[place + bet] / number
+        variance = max(desk[place + BETS + bet] / number - mean * mean, 0.0)
+        desk[place + bet] = np.log(mean + z * np.sqrt(variance / number))
+
+
+@kernel
+def can_grow(rule: Record, desk: Desk, up: int, down: int, own: float, shared: float) -> bool:
+    """Tell whether some term of W can grow, from the excess of log means over log prices on the desk.
+
+    `own` and `shared` are the rewards that may be replaced for each one that there is.
+    """
+    highest_up = highest_down = -np.inf
+    for bet in range(rule.bets):
+        cost = (own + shared) * rule.odds[bet]
+        highest_up = max(highest_up, desk[up + bet] - cost)
+        highest_down = max(highest_down, desk[down + bet] - cost)
+    if highest_up > 0.0 or highest_down > 0.0:
+        return True
+    if shared == 0.0:
+        return False
+    for bet in range(rule.bets):
+        for other in range(rule.bets):
+            cost = shared * max(rule.odds[bet], rule.odds[other])
+            if desk[up + bet] + desk[down + other] > cost:
+                return True
+    return False
+
+
+@kernel
+def is_beyond_lattice(
+    one: Record, two: Record, rule: Record, pool: Pool, room: int, b: int, a: int, desk: Desk, n: int, count: float
+) -> bool:
+    """Tell whether no bet on arm b being better than arm a can grow at some mean."""
+    own, shared = (0.0, count / n) if rule.together == 1 else (count / n, 0.0)
+    low, high = min(one.location, two.location), max(one.location, two.location)
+    first = int(np.floor(low / rule.spacing + 0.5)) - _AROUND
+    last = int(np.floor(high / rule.spacing + 0.5)) + _AROUND
+    ups, downs = lattice.MOMENTS, lattice.MOMENTS + 2 * BETS
+    for cell in range(first, last + 1):
+        up, down = cell - one.base + HALF, cell - two.base + HALF
+        if not (0 <= up < CELLS and 0 <= down < CELLS):
+            return False
+        number = lattice.write_moments(one, rule, pool, room, b, desk, lattice.UP, up, n, ups)
+        other = lattice.write_moments(two, rule, pool, room, a, desk, lattice.DOWN, down, n, downs)
+        if number < 2 or other < 2:
+            return False
+        log_means(desk, ups, rule.bets, number)
+        log_means(desk, downs, rule.bets, other)
+        for point in range(_POINTS + 1):
+            part = point * (SUBCELLS // _POINTS)
+            for bet in range(rule.bets):
+                desk[lattice.UPS + bet] = desk[ups + bet] - rule.price[bet, part]
+                desk[lattice.DOWNS + bet] = desk[downs + bet] - rule.price[bet, SUBCELLS - part]
+            if not can_grow(rule, desk, lattice.UPS, lattice.DOWNS, own, shared):
+                return True
+    return False
+
+
+@kernel
+def is_beyond_bounds(one: Record, two: Record, rule: Record, desk: Desk, n: int, count: float) -> bool:
+    """Tell whether no bet on arm b being better than arm a can grow at some mean."""
+    own, shared = (0.0, count / n) if rule.together == 1 else (count / n, 0.0)
+    ups, downs = bounds.MOMENTS, bounds.MOMENTS + 2 * BETS
+    log_means(desk, ups, rule.bets, bounds.write_moments(one, rule, desk, bounds.UP, ups))
+    log_means(desk, downs, rule.bets, bounds.write_moments(two, rule, desk, bounds.DOWN, downs))
+    first, second = one.total / n, two.total / n
+    low, high = max(min(first, second) - 0.15, 0.0), min(max(first, second) + 0.15, 1.0)
+    for point in range(_GRID + 1):
+        m = low + (high - low) * point / _GRID
+        for bet in range(rule.bets):
+            fixed, rising, clip = rule.fixed[bet], rule.rising[bet], rule.clip[bet]
+            desk[bounds.UPS + bet] = desk[ups + bet] - np.log(fixed + rising * min(m, clip))
+            desk[bounds.DOWNS + bet] = desk[downs + bet] - np.log(fixed + rising * min(1.0 - m, clip))
+        if not can_grow(rule, desk, bounds.UPS, bounds.DOWNS, own, shared):
+            return True
+    return False

@@ -1,0 +1,218 @@
+"""What the three kinds of evidence share: the settings, the price of contamination, and the evidence of a pair.
+
+Section numbers are those of docs/explanation/certified.md. A *bet* is a function h of one reward; the log evidence of a
+bet after n rewards is the sum of log h less a price. Rewards enter through such sums alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bestarm.kernels.jit.compile import inlined_kernel, kernel
+from bestarm.kernels.order_statistics.samples import Record
+
+Desk = Any  # an array of numbers to work on; None in the state of another family
+
+# Kinds of evidence: which kernel file holds the bets.
+CLEAN = 0  # clean.py: sub-Gaussian rewards, epsilon = 0
+LATTICE = 1  # lattice.py: sub-Gaussian rewards
+BOUNDED = 2  # bounded.py: rewards with bounds
+
+BETS = 32  # most bets of a family
+CELLS = 48  # cells of the lattice that are kept for an arm
+HALF = CELLS // 2
+SUBCELLS = 64  # of a cell
+GROUPS = 4  # rates of exponentials of a family on the lattice, at most
+
+evidence_dtype = np.dtype(
+    [
+        ("family", "i8"),  # what all rules have
+        ("shortcuts", "i8"),
+        ("estimator", "i8"),
+        ("explored", "f8"),
+        ("seed", "u8"),
+        ("kind", "i8"),
+        ("origin", "f8"),  # a reward r is x = (r - origin) / scale to the bets
+        ("scale", "f8"),
+        ("epsilon", "f8"),
+        ("share", "f8"),  # of rewards that are counted as replaced; 0 if contamination is in the price of a reward
+        ("settled", "f8"),  # rewards of each arm from which on the share is assumed to hold
+        ("surely", "f8"),  # replaced rewards to be reckoned with in any case
+        ("together", "i8"),  # 1: the count is of all arms together
+        ("log_threshold", "f8"),  # log((K - 1) / delta): evidence that drops an arm
+        ("log_shown", "f8"),  # log(2 K / delta): evidence at which the interval of an arm ends
+        ("log_alarm", "f8"),  # log(K / delta)
+        ("same", "f8"),  # weights of the terms of a pair
+        ("product", "f8"),
+        ("alone", "f8"),
+        ("bets", "i8"),
+        ("core", "i8"),  # bounded: bets whose logarithms are summed reward by reward; those after them are small
+        ("weight", "f8", (BETS,)),
+        ("log_weight", "f8", (BETS,)),
+        ("log_same", "f8"),
+        ("odds", "f8", (BETS,)),  # log(C / l): what one replaced reward can add to the evidence of a bet
+        ("most", "f8", (BETS,)),  # C, the largest value of h
+        ("log_most", "f8", (BETS,)),
+        ("rate", "f8", (BETS,)),  # clean: k; bounded: u
+        ("clip", "f8", (BETS,)),  # bounded: c
+        ("fixed", "f8", (BETS,)),  # bounded: the price of a reward at m is log(fixed + rising min(m, clip))
+        ("rising", "f8", (BETS,)),
+        ("slope", "f8", (BETS,)),  # lattice: h(y) = min(C, constant + slope y + size exp(rate y)), see lattice.py
+        ("least", "f8", (BETS,)),  # lattice: l, the smallest value of h,
+        ("lowest", "f8", (BETS,)),  # and where h has it
+        ("group_rate", "f8", (GROUPS,)),
+        ("group_end", "i8", (GROUPS,)),  # bets of the first groups, this one included
+        ("constant", "f8", (CELLS + 1, BETS)),  # for each cell, counted from the middle one
+        ("size", "f8", (CELLS + 1, BETS)),
+        ("price", "f8", (BETS, SUBCELLS + 1)),  # lattice: of a reward, for d = m - c from -w/2 to w/2
+        ("spacing", "f8"),  # w
+        ("last_round", "i8"),  # after which it is no longer looked for a smaller lead; 0: none
+        ("good_enough", "f8"),  # in the units of the bets; 0: none
+        ("kept", "i8"),  # rewards of an arm to keep for cells that are asked for later
+        ("endless", "i8"),  # 1: drop arms and never stop
+    ]
+)
+
+
+@inlined_kernel
+def replaced(rule: Record, arms: int, n: int, told: int) -> float:
+    """Return how many rewards may have been replaced, of the n of one arm or of all that were told (section 3)."""
+    if rule.share == 0.0:
+        return rule.surely
+    of = max(told, arms * rule.settled) if rule.together == 1 else max(n, rule.settled)
+    return np.floor(rule.share * of + 1e-9) + rule.surely
+
+
+@inlined_kernel
+def log_sum(one: float, two: float) -> float:
+    """Return log(exp(one) + exp(two))."""
+    high, low = max(one, two), min(one, two)
+    if low == -np.inf:
+        return high
+    return high + np.log1p(np.exp(low - high))
+
+
+@kernel
+def log_mixture(rule: Record, values: Desk, place: int) -> float:
+    """Return log of the weighted mean of exp of the bets' log evidence, which stands in `values` from `place` on."""
+    top = -np.inf
+    for bet in range(rule.bets):
+        top = max(top, values[place + bet])
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for bet in range(rule.bets):
+        total += rule.weight[bet] * np.exp(values[place + bet] - top)
+    return top + np.log(total)
+
+
+@kernel
+def reaches(rule: Record, values: Desk, place: int, enough: float) -> bool:
+    """Tell whether that is at least `enough`; mostly one bet, or the sum of the weights, settles it."""
+    top = best = -np.inf
+    for bet in range(rule.bets):
+        top = max(top, values[place + bet])
+        best = max(best, values[place + bet] + rule.log_weight[bet])
+    if top < enough or best >= enough:
+        return best >= enough
+    return log_mixture(rule, values, place) >= enough
+
+
+@kernel
+def log_pair(rule: Record, desk: Desk, up: int, down: int, count: float, enough: float) -> float:
+    """Return log W of a pair from the log evidence of its bets, which stands on the desk from `up` and `down` on.
+
+    W = same sum_j w_j U_j D_j + product (sum_j w_j U_j)(sum_j w_j D_j) + alone (sum_j w_j U_j + sum_j w_j D_j),
+    section 4. Where the count of replaced rewards is of all arms together, a term of the bets j, j' costs
+    count max(odds_j, odds_j'), and each arm's log evidence comes without its part of that.
+    What is certain to be less than `enough` is returned as -infinity, and what is certain to be as much as one term
+    of it: mostly that settles the matter.
+    """
+    high_up = high_down = term = -np.inf
+    for bet in range(rule.bets):
+        high_up = max(high_up, desk[up + bet])
+        high_down = max(high_down, desk[down + bet])
+        term = max(term, desk[up + bet] + desk[down + bet] + rule.log_weight[bet] - count * rule.odds[bet])
+    top = max(high_up + high_down, high_up, high_down)
+    if top < enough:
+        return -np.inf
+    term += rule.log_same
+    if term >= enough > -np.inf:
+        return term
+    if rule.together == 1 and count > 0.0:
+        return _log_pair_together(rule, desk, up, down, count)
+    ups = downs = sames = 0.0
+    for bet in range(rule.bets):
+        one = np.exp(desk[up + bet] - high_up)
+        two = np.exp(desk[down + bet] - high_down)
+        ups += rule.weight[bet] * one
+        downs += rule.weight[bet] * two
+        sames += rule.weight[bet] * one * two
+    total = np.exp(high_up + high_down - top) * (rule.same * sames + rule.product * ups * downs)
+    total += rule.alone * (np.exp(high_up - top) * ups + np.exp(high_down - top) * downs)
+    return top + np.log(total)
+
+
+@kernel
+def _log_pair_together(rule: Record, desk: Desk, up: int, down: int, count: float) -> float:
+    """Return the same where the two arms have `count` replaced rewards at most between them."""
+    top = -np.inf
+    for bet in range(rule.bets):
+        cost = count * rule.odds[bet]
+        top = max(top, desk[up + bet] - cost, desk[down + bet] - cost)
+        for other in range(rule.bets):
+            cost = count * max(rule.odds[bet], rule.odds[other])
+            top = max(top, desk[up + bet] + desk[down + other] - cost)
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for bet in range(rule.bets):
+        weight = rule.weight[bet]
+        cost = top + count * rule.odds[bet]
+        total += rule.alone * weight * (np.exp(desk[up + bet] - cost) + np.exp(desk[down + bet] - cost))
+        total += rule.same * weight * np.exp(desk[up + bet] + desk[down + bet] - cost)
+        for other in range(rule.bets):
+            cost = top + count * max(rule.odds[bet], rule.odds[other])
+            total += rule.product * weight * rule.weight[other] * np.exp(desk[up + bet] + desk[down + other] - cost)
+    return top + np.log(total)
+
+
+@inlined_kernel
+def _highest_after(rule: Record, desk: Desk, place: int, growth: int, rounds: float, count: float) -> float:
+    high = -np.inf
+    for bet in range(rule.bets):
+        high = max(high, desk[place + bet] + rounds * desk[growth + bet] - count * rule.odds[bet])
+    return high
+
+
+@kernel
+def _below_after(
+    rule: Record, desk: Desk, up: int, down: int, growth: int, rounds: float, count: float, enough: float
+) -> bool:
+    """Tell whether W at the same m is certain to be below `enough` after so many rounds.
+
+    Weights sum to at most 1, so W is at most its largest term, and a bet gains at most log C less its price a round.
+    """
+    one = _highest_after(rule, desk, up, growth, rounds, count)
+    two = _highest_after(rule, desk, down, growth + BETS, rounds, count)
+    free = two if count == 0.0 else _highest_after(rule, desk, down, growth + BETS, rounds, 0.0)
+    return max(one + free, one, two) < enough - 1e-6
+
+
+@kernel
+def quiet_rounds(rule: Record, desk: Desk, up: int, down: int, growth: int, count: float, enough: float) -> int:
+    """Return for how many rounds W at the same m stays below `enough`, whatever the rewards are (a power of two, or 0).
+
+    An exact shortcut: the pair need not be looked at before. What the bets of both arms can gain in a round stands on
+    the desk from `growth` on. `count` is of both arms together; what each arm pays by itself is in its log evidence.
+    """
+    rounds = 0
+    more = 1
+    if rule.shortcuts == 0:
+        return rounds
+    while more < 1 << 20 and _below_after(rule, desk, up, down, growth, float(more), count, enough):
+        rounds = more
+        more *= 2
+    return rounds

@@ -1,0 +1,46 @@
+"""What Python calls where a pool may turn out too small: grow it, and go on where the kernel stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.kernels.rewards.draws import Laws
+from bestarm.kernels.rewards.seeding import Words
+from bestarm.kernels.rule import Rule
+from bestarm.kernels.state.state import State, make_room
+from bestarm.kernels.trials.trial import FINISHED, run_trials
+from bestarm.kernels.trials.verbs import tell
+
+Outcome = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+def tell_on(
+    state: State, rule: Rule, indices: NDArray[np.int64], rewards: NDArray[np.float64], begin: int = 0
+) -> tuple[State, int, bool]:
+    """Tell rewards from `begin` on, up to a decision; return the state, where it stopped, and if it was decided."""
+    place, decided = tell(state, rule, indices, rewards, begin)
+    while place < indices.size and not decided:
+        state = make_room(state, indices[place])
+        place, decided = tell(state, rule, indices, rewards, place)
+    return state, place, decided
+
+
+def run_on(
+    state: State,
+    blank: State,
+    rule: Rule,
+    laws: Laws,
+    rng: np.random.Generator,
+    words: Words,
+    seeds: Words,
+    max_pulls: int,
+    begun: bool,
+    outcome: Outcome,
+) -> State:
+    """Run all trials, the first of which may have `begun`; return the state after the last (see `run_trials`)."""
+    trial, asking = run_trials(state, blank, rule, laws, rng, words, seeds, max_pulls, 0, begun, *outcome)
+    while asking != FINISHED:
+        state = make_room(state, asking)
+        trial, asking = run_trials(state, blank, rule, laws, rng, words, seeds, max_pulls, trial, True, *outcome)
+    return state

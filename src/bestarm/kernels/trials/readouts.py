@@ -1,0 +1,190 @@
+"""What is read off the evidence besides the decision: intervals, alarms, the lead over another arm, its evidence.
+
+Section numbers are those of docs/explanation/certified.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.kernels.algorithms import certified, stopping
+from bestarm.kernels.evidence import bounded as bounds
+from bestarm.kernels.evidence import clean, lattice
+from bestarm.kernels.evidence.bounded import Tallies
+from bestarm.kernels.evidence.clean import Sums
+from bestarm.kernels.evidence.intervals import bounded_end, clean_end, fits_no_mean, lattice_end
+from bestarm.kernels.evidence.lattice import Lattice
+from bestarm.kernels.evidence.pair import SUBCELLS, replaced
+from bestarm.kernels.jit.compile import entry_kernel, kernel
+from bestarm.kernels.order_statistics.samples import Record
+from bestarm.kernels.rule import Rule
+from bestarm.kernels.state.state import CertifiedState
+
+# -------------------------------------------------------------------------------------------------- intervals, alarms
+
+
+@kernel
+def interval(
+    state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, sums: Sums | None, index: int
+) -> tuple[float, float, float]:
+    """Return an estimate of an arm's mean and the ends of its interval, from the rewards of completed rounds.
+
+    The estimate is the middle of the interval, or, where that is infinite, the arm's location.
+    """
+    arms, control, pool, desk = state.arms, state.control[0], state.pool, state.evidence.desk
+    n = min(arms[index].told, control.rounds)
+    if n == 0:
+        return np.nan, -np.inf, np.inf
+    count = replaced(rule, arms.size, n, control.t)
+    lower, upper, location = -np.inf, np.inf, np.nan
+    if rows is not None:
+        row = rows[index]
+        if row.based == 0:
+            lattice.locate(row, rule, pool, control.room, index, desk, n)
+        lower = lattice_end(row, rule, pool, control.room, index, desk, True, n, count)
+        upper = lattice_end(row, rule, pool, control.room, index, desk, False, n, count)
+        location = row.location
+    if tallies is not None:
+        bounds.fold(tallies[index], rule, pool, control.room, index, desk, n)
+        lower = bounded_end(tallies[index], rule, desk, True, n, count)
+        upper = bounded_end(tallies[index], rule, desk, False, n, count)
+        location = tallies[index].total / n
+    if sums is not None:
+        clean.fold(sums, pool, control.room, index, n)
+        lower, upper = clean_end(sums, rule, index, 1.0), clean_end(sums, rule, index, -1.0)
+        location = sums[index, 1] / n
+    estimate = 0.5 * (lower + upper) if upper - lower < np.inf and lower <= upper else location
+    return rule.origin + rule.scale * estimate, rule.origin + rule.scale * lower, rule.origin + rule.scale * upper
+
+
+@kernel
+def _is_alarming(state: CertifiedState, rule: Record, rows: Lattice | None, sums: Sums | None, index: int) -> bool:
+    arms, control, pool, desk = state.arms, state.control[0], state.pool, state.evidence.desk
+    n = min(arms[index].told, control.rounds)
+    if n < 2:
+        return False
+    alarming = False
+    if rows is not None:
+        row = rows[index]
+        if row.based == 0:
+            lattice.locate(row, rule, pool, control.room, index, desk, n)
+        count = replaced(rule, arms.size, n, control.t)
+        alarming = fits_no_mean(row, rule, pool, control.room, index, desk, n, count)
+    if sums is not None:
+        clean.fold(sums, pool, control.room, index, n)
+        alarming = clean.log_too_wide(sums, index) >= rule.log_alarm
+    return alarming
+
+
+@entry_kernel
+def find_alarms(state: CertifiedState, rule: Rule, alarms: NDArray[np.int64]) -> None:
+    """Write for each arm whether no mean fits its rewards."""
+    for index in range(state.arms.size):
+        alarms[index] = _is_alarming(state, rule[0], state.evidence.lattice, state.evidence.sums, index)
+
+
+# ------------------------------------------------------------------------------------------------------------- a pair
+
+
+@kernel
+def _proves(
+    state: CertifiedState,
+    rule: Record,
+    rows: Lattice | None,
+    tallies: Tallies | None,
+    sums: Sums | None,
+    lead: float,
+    count: float,
+    enough: float,
+) -> bool:
+    """Tell whether arm 0 leads arm 1 by more than `lead`, in the units of the bets, with so much log evidence."""
+    control, pool, desk = state.control[0], state.pool, state.evidence.desk
+    n, n_two = state.arms[0].told, state.arms[1].told
+    own, shared = (0.0, count) if rule.together == 1 else (count, 0.0)
+    proved = False
+    if rows is not None:
+        one, two = rows[0], rows[1]
+        shift = -int(np.ceil(lead / rule.spacing * SUBCELLS - 1e-9))
+        point = lattice.subcell_at(rule, 0.5 * (one.location + two.location + lead))
+        proved, _ = lattice.is_proved(
+            one, two, rule, pool, control.room, 0, 1, desk, point, shift, n, n_two, own, shared, enough
+        )
+    if tallies is not None:
+        point = 0.5 * (tallies[0].total / n + tallies[1].total / n_two)
+        proved, _ = bounds.is_proved(tallies[0], tallies[1], rule, desk, point, lead, own, shared, enough)
+    if sums is not None:
+        proved = clean.log_evidence(sums, rule, 0, 1, lead, n, enough) >= enough
+    return proved
+
+
+@kernel
+def _prepare(
+    state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, sums: Sums | None
+) -> None:
+    room, pool, desk = state.control[0].room, state.pool, state.evidence.desk
+    for index in range(2):
+        n = state.arms[index].told
+        if rows is not None:
+            lattice.locate(rows[index], rule, pool, room, index, desk, n)
+        if tallies is not None:
+            bounds.fold(tallies[index], rule, pool, room, index, desk, n)
+        if sums is not None:
+            clean.fold(sums, pool, room, index, n)
+
+
+@entry_kernel
+def is_pair_proved(state: CertifiedState, rule: Rule, count: float) -> bool:
+    """Tell whether the evidence that the first of two arms is better drops the second; `count` rewards are replaced."""
+    rows, tallies, sums = state.evidence.lattice, state.evidence.tallies, state.evidence.sums
+    _prepare(state, rule[0], rows, tallies, sums)
+    return _proves(state, rule[0], rows, tallies, sums, 0.0, count, rule[0].log_threshold)
+
+
+@entry_kernel
+def judge_pair(state: CertifiedState, rule: Rule, count: float, widest: float) -> tuple[float, float]:
+    """Return the log evidence that the first of two arms is better, and the largest lead that is proved, if any.
+
+    A lead is looked for between -widest and widest, in the units of the bets; -infinity if not even -widest is proved.
+    """
+    rows, tallies, sums = state.evidence.lattice, state.evidence.tallies, state.evidence.sums
+    _prepare(state, rule[0], rows, tallies, sums)
+    low, high = 0.0, 1.0
+    while high < 1e6 and _proves(state, rule[0], rows, tallies, sums, 0.0, count, high):
+        low, high = high, 2.0 * high
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        if _proves(state, rule[0], rows, tallies, sums, 0.0, count, middle):
+            low = middle
+        else:
+            high = middle
+    enough = rule[0].log_threshold
+    lead, beyond = -widest, widest
+    if not _proves(state, rule[0], rows, tallies, sums, lead, count, enough):
+        return low, -np.inf
+    for _ in range(40):
+        middle = 0.5 * (lead + beyond)
+        if _proves(state, rule[0], rows, tallies, sums, middle, count, enough):
+            lead = middle
+        else:
+            beyond = middle
+    return low, lead
+
+
+# -------------------------------------------------------------------------------------- what Python does to survivors
+
+
+@entry_kernel
+def withdraw(state: CertifiedState, rule: Rule, index: int, dropped: bool) -> None:
+    """Take an arm out of the rounds: dropped, or only because no more rewards of it will come."""
+    certified.remove(state, rule[0], index, dropped)
+
+
+@entry_kernel
+def is_hidden(state: CertifiedState, rule: Rule) -> bool:
+    """Tell whether contamination hides the lead of the two survivors with the highest locations (section 10)."""
+    control = state.control[0]
+    if control.active < 2 or control.rounds < stopping.FIRST_LIMIT or rule[0].epsilon == 0.0:
+        return False
+    count = replaced(rule[0], state.arms.size, control.rounds, control.t)
+    return stopping.is_hidden(state, rule[0], count)
