@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from dataclasses import dataclass
+from types import ModuleType
 
 import bestarm
 
@@ -117,6 +119,28 @@ def areas() -> list[tuple[Area, list[str]]]:
     for room, found in left.items():
         pages.append((Area(room, room.capitalize(), f"From `bestarm.{room}`.", (room,)), [f"bestarm.{n}" for n in found]))
     return pages
+
+
+@functools.cache
+def known() -> frozenset[str]:
+    """Return every name that has a place on a page: the public ones, and those in public modules."""
+    found = {name for _, names in areas() for name in names}
+    for name in bestarm.__all__:
+        value = getattr(bestarm, name)
+        if inspect.ismodule(value):
+            found |= {f"bestarm.{name}.{member}" for member in public(value)}
+    return frozenset(found)
+
+
+def public(module: ModuleType) -> list[str]:
+    """Return the names that a module has for its users: those it lists, or else those it defines."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", "") == module.__name__
+    ]
 
 
 def page(area: Area, names: list[str]) -> str:

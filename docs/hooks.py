@@ -20,6 +20,8 @@ from docs import api  # noqa: E402
 
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 ORDERED = ("tutorial", "guide", "explanation", "reference")
+OUTPUT = re.compile(r"^```text\n(.*?)^```$", re.M | re.S)
+NAME = re.compile(r"(?<!\[)`ba\.([\w.]+)`(?!\])")
 LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml"}
 
 
@@ -104,4 +106,24 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         there = target.removeprefix("docs/") if target.endswith((".png", ".svg")) else place(target)
         return match[1] + os.path.relpath(there, Path(uri).parent) + match[3]
 
-    return LINK.sub(turned, markdown)
+    return OUTPUT.sub(_wrapped, _named(LINK.sub(turned, markdown)))
+
+
+def _named(markdown: str) -> str:
+    """Link the public names in a page's text to the reference."""
+    parts = re.split(r"(^```.*?^```$)", markdown, flags=re.M | re.S)
+    for place in range(0, len(parts), 2):
+        parts[place] = NAME.sub(lambda found: _reference(found[0], found[1]), parts[place])
+    return "".join(parts)
+
+
+def _reference(code: str, name: str) -> str:
+    return f"[{code}][bestarm.{name}]" if f"bestarm.{name}" in api.known() else code
+
+
+def _wrapped(match: re.Match[str]) -> str:
+    """Let long sentences wrap on the screen, but no table."""
+    text = match[1]
+    if max(map(len, text.splitlines()), default=0) <= 120 or "---" in text or "  " in text:
+        return match[0]
+    return f"```{{.text .wrap}}\n{text}```"
