@@ -1,4 +1,4 @@
-"""Which page of the reference has which public name: by the module that the name comes from, so that no list is kept."""
+"""Which page of the reference has which public name: by the module it comes from, so that no list is kept."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ AREAS = (
     Area(
         "logs",
         "Logs",
-        "Rewards that are already there, in a file or a table: see [a contest with rigged votes](../../guide/rigged-contest.md).",
+        "Rewards that are already there, in a file or a table: see "
+        "[a contest with rigged votes](../../guide/rigged-contest.md).",
         ("log",),
         ("bestarm.log.inspect.inspect_log",),
     ),
@@ -90,7 +91,11 @@ AREAS = (
         "The paper's experiments and your own: see [repeat the paper's experiments](../../guide/reproduce.md) and "
         "[a study of your own](../../guide/own-study.md).",
         ("paper", "experiments"),
-        ("bestarm.paper.experiments.experiment", "bestarm.paper.reproduce.reproduce", "bestarm.experiments.study.run_study"),
+        (
+            "bestarm.paper.experiments.experiment",
+            "bestarm.paper.reproduce.reproduce",
+            "bestarm.experiments.study.run_study",
+        ),
     ),
 )
 ERRORS = "errors"  # these have a page that is written: reference/errors.md
@@ -117,7 +122,9 @@ def areas() -> list[tuple[Area, list[str]]]:
         names = [f"bestarm.{name}" for room in area.homes for name in left.pop(room, ())]
         pages.append((area, [*names, *area.more]))
     for room, found in left.items():
-        pages.append((Area(room, room.capitalize(), f"From `bestarm.{room}`.", (room,)), [f"bestarm.{n}" for n in found]))
+        pages.append(
+            (Area(room, room.capitalize(), f"From `bestarm.{room}`.", (room,)), [f"bestarm.{n}" for n in found])
+        )
     return pages
 
 
@@ -150,7 +157,12 @@ def page(area: Area, names: list[str]) -> str:
 
 def index() -> str:
     """Return the list of all public names, each linked, with the first sentence of its docstring."""
-    lines = ["# Python interface", "", f"Every public name of `bestarm` {bestarm.__version__}, as `import bestarm as ba` has it.", ""]
+    lines = [
+        "# Python interface",
+        "",
+        f"Every public name of `bestarm` {bestarm.__version__}, as `import bestarm as ba` has it.",
+        "",
+    ]
     for area, names in areas():
         lines += [f"**[{area.title}]({area.slug}.md)**", "", "| name | what |", "|---|---|"]
         for name in names:

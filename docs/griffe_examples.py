@@ -1,4 +1,4 @@
-"""Doctests that stand in a docstring without a heading become its section "Examples", so that they are shown as code."""
+"""Doctests that stand in a docstring without a heading become its section "Examples", and are shown as code."""
 
 from __future__ import annotations
 

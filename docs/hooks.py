@@ -1,7 +1,7 @@
 """What MkDocs does besides the pages in docs/: README as the home page, the Python interface, links out of docs/.
 
-Pages are written for readers of the repository: links between them, and to any file of it, are relative. Here those that
-leave docs/ are followed: a page of the root becomes a page of the site, a source file a page that shows it.
+Pages are written for readers of the repository: links between them, and to any file of it, are relative. Here those
+that leave docs/ are followed: a page of the root becomes a page of the site, a source file a page that shows it.
 """
 
 from __future__ import annotations
