@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import re
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -77,7 +78,13 @@ AREAS = (
         "The paper's formulas as functions; [the glossary](../glossary.md) has their symbols.",
         ("theory",),
     ),
-    Area("datasets", "Data sets", "Real data as bandits: see [real data](../../guide/datasets.md).", ("datasets",)),
+    Area(
+        "datasets",
+        "Data sets",
+        "Real data as bandits: see [real data](../../guide/datasets.md).",
+        ("datasets",),
+        ("bestarm.datasets.pkis2.pkis2",),
+    ),
     Area(
         "catalogue",
         "The catalogue of methods",
@@ -166,9 +173,16 @@ def index() -> str:
     for area, names in areas():
         lines += [f"**[{area.title}]({area.slug}.md)**", "", "| name | what |", "|---|---|"]
         for name in names:
-            lines.append(f"| [`{name.replace('bestarm.', 'ba.', 1)}`][{name}] | {_summary(name)} |")
+            lines.append(f"| [`{_spelled(name)}`][{name}] | {_summary(name)} |")
         lines.append("")
     return "\n".join(lines)
+
+
+def _spelled(name: str) -> str:
+    """Return a name as users write it: `ba.plan`, or where it is imported from."""
+    if name.removeprefix("bestarm.") in bestarm.__all__:
+        return name.replace("bestarm.", "ba.", 1)
+    return re.sub(r"\.(\w+)\.\1$", r".\1", name)  # of a function and its module, which have one name
 
 
 def _summary(name: str) -> str:

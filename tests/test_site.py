@@ -102,8 +102,16 @@ def test_every_public_name_is_on_a_page(pages: list[Path]) -> None:
             ]
             wanted += [f"{name}.{member}" for member in members]
             assert len(wanted) > 2
-        missing += [full for full in wanted if f"bestarm.{full}" not in anchors]
+        missing += [full for full in wanted if not {f"bestarm.{full}", _home(full)} & anchors]
     assert missing == []
+
+
+def _home(name: str) -> str:
+    """Return the full name where an object is defined: `datasets.pkis2` is a module too."""
+    value = bestarm
+    for part in name.split("."):
+        value = getattr(value, part)
+    return f"{getattr(value, '__module__', '')}.{getattr(value, '__name__', '')}"
 
 
 def test_every_error_has_a_section() -> None:
@@ -154,8 +162,9 @@ def test_the_search_works_from_a_folder(browser: Any, site: Path) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
     page = context.new_page()
     page.goto((site / "index.html").as_uri())
-    page.locator("[data-md-component=search-query]").click()
-    page.locator("[data-md-component=search-query]").fill("elimination_radius")
+    query = page.locator("[data-md-component=search-query]")
+    query.click()
+    query.press_sequentially("elimination_radius")
     first = page.locator(".md-search-result__link").first
     first.wait_for(timeout=20_000)
     assert "reference/api/theory.html" in first.get_attribute("href")
