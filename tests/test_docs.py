@@ -155,7 +155,7 @@ def test_files_that_pages_name_are_there() -> None:
 
 def test_functions_of_the_tour_are_where_it_says() -> None:
     page = (ROOT / "docs" / "explanation" / "engine.md").read_text(encoding="utf-8")
-    rows = re.findall(r"\| \[(\S+)\]\(\S+\) \| `(\w+)` \|$", page, re.M)
+    rows = re.findall(r"\| \[\S+\]\(\.\./\.\./(\S+)\) \| `(\w+)` \|$", page, re.M)
     assert len(rows) >= 6
     for file, function in rows:
         assert f"\ndef {function}(" in (ROOT / file).read_text(encoding="utf-8"), (file, function)
