@@ -46,9 +46,29 @@ def guarantees_page() -> str:
         f"| {', '.join(names)} | {promise} | {'yes' if proved else 'no'} |"
         for (promise, proved), names in named.items()
     ]
-    page = (HERE / "explanation" / "guarantees.md").read_text(encoding="utf-8")
-    before, begin, rest = re.split(r"(<!-- promises.*?-->\n)", page)
-    after = rest[rest.index("<!-- end of promises -->") :]
+    return _filled((HERE / "explanation" / "guarantees.md").read_text(encoding="utf-8"), "promises", lines)
+
+
+def errors_page() -> str:
+    """The page on errors with its tables of classes and rules."""
+    from bestarm import errors
+    from bestarm.checks import RANGES
+
+    found = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    classes = ["| error | is a | raised when |", "|---|---|---|"]
+    for kind in found:
+        when = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
+        classes.append(f"| [`{kind.__name__}`](#{kind.__name__.lower()}) | `{kind.__bases__[0].__name__}` | {when} |")
+    rules = ["| parameter | must | note |", "|---|---|---|"]
+    rules += [f"| `{name}` | {rule} | {fix} |" for name, (*_, rule, fix) in sorted(RANGES.items())]
+    page = (HERE / "reference" / "errors.md").read_text(encoding="utf-8")
+    return _filled(_filled(page, "classes", classes), "rules", rules)
+
+
+def _filled(page: str, name: str, lines: list[str]) -> str:
+    """Return a page with other lines between the two comments of a name."""
+    before, begin, rest = re.split(rf"(<!-- {name}.*?-->\n)", page)
+    after = rest[rest.index(f"<!-- end of {name} -->") :]
     return before + begin + "\n" + "\n".join(lines) + "\n\n" + after
 
 
@@ -79,6 +99,7 @@ def _commands(command: Any, *words: str) -> Iterator[list[str]]:
 PAGES = {
     HERE / "reference" / "methods.md": methods_page,
     HERE / "reference" / "cli.md": cli_page,
+    HERE / "reference" / "errors.md": errors_page,
     HERE / "explanation" / "guarantees.md": guarantees_page,
 }
 

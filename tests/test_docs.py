@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,54 +65,48 @@ def test_every_reading_that_is_cited_has_a_row() -> None:
     assert {number: files for number, files in cited.items() if number not in rows} == {}
 
 
-def test_the_example_of_the_readme_prints_what_it_says() -> None:
-    example, printed = re.findall(r"```(?:python|text)\n(.*?)```", README, re.S)[:2]
+def test_the_example_of_the_readme_is_short() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.S)
     assert len(example.strip().splitlines()) <= 12
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(example, "README.md", "exec"), {})
-    assert out.getvalue() == printed
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "guide/workers",
-        "guide/studies",
-        "tutorial/choosing-a-prompt",
-        pytest.param("guide/contamination", marks=pytest.mark.slow),
-    ],
-)
-def test_the_examples_of_a_guide_print_what_it_says(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-    names: dict[str, object] = {}
-    examples = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.S)
-    assert len(examples) == page.count("```python")
-    for example, printed in examples:
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(compile(example, f"{name}.md", "exec"), names)
-        assert out.getvalue() == printed
+WRITTEN = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+SLOW = {"attacks", "cluster", "contamination", "own-arms", "own-study", "planning", "reproduce"}  # half a minute or more
+SHOWN = ("json", "text")  # what is printed, or looked at: the only blocks besides those that run
 
 
-@pytest.mark.parametrize("name", ["guide/rigged-contest", "guide/unknown-sigma-epsilon"])
-def test_the_commands_of_a_guide_print_what_it_says(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python and shell in turns, in one folder; each block with its output below it."""
-    command = tmp_path / "bin" / "bestarm"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m bestarm "$@"\n')
-    command.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}", "PYTHONIOENCODING": "utf-8"}
-    environment.pop("COLUMNS", None)
-    monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```(python|sh)\n(.*?)```\n\n```text\n(.*?)```", page, re.S)
-    assert len(blocks) == page.count("```python") + page.count("```sh")
-    for language, code, printed in blocks:
-        words = [sys.executable, "-c", code] if language == "python" else ["sh", "-c", code]
-        done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", env=environment, check=False)
-        assert done.stdout == printed, done.stderr
+def pages_with_examples() -> list[Any]:
+    return [
+        pytest.param(str(path.relative_to(ROOT)), marks=[pytest.mark.slow] if path.stem in SLOW else [])
+        for path in WRITTEN
+        if re.search(r"^ *```(python|sh|toml)$", path.read_text(encoding="utf-8"), re.M)
+    ]
+
+
+@pytest.mark.parametrize("page", pages_with_examples())
+def test_the_examples_of_a_page_run_and_print_what_it_says(page: str) -> None:
+    """`python -m docs.examples --write PAGE` writes what they print into the page."""
+    words = [sys.executable, "-W", "error", "-m", "docs.examples", page]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_every_block_of_code_is_one_that_runs_or_says_why_not() -> None:
+    from docs.examples import BLOCK
+
+    run = 0
+    for path in WRITTEN:
+        text = path.read_text(encoding="utf-8")
+        found = list(BLOCK.finditer(text))
+        fences = re.findall(r"^( *)```(\S*)$", text, re.M)[::2]
+        assert [(indent, kind) for indent, kind in fences if kind not in SHOWN] == [("", m["language"]) for m in found]
+        for match in found:
+            note = match["note"] or ""
+            assert note == "" or re.match(r"not run: \w.{10}|a file of its own$|saved as \S+$", note), path
+            for named in re.findall(r"tests/\w+\.py", note):
+                assert (ROOT / named).exists()
+            run += not note.startswith("not run")
+    assert run > 40
 
 
 def test_the_readme_names_the_two_commands_and_shows_a_picture() -> None:
@@ -142,3 +133,47 @@ def test_the_page_of_readings_names_those_that_the_report_judges_by() -> None:
     for reading in READINGS:
         assert f"`{reading.name}`" in page
         assert f"`{reading.name}`" in guide
+
+
+NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|toml|yml|template|txt))`")
+OWN = {"study.toml", "clicks.toml"}  # files that readers write
+
+
+def test_files_that_pages_name_are_there() -> None:
+    """A page may name a file by the end of its path: `radii.py`, `kernels/radii.py`."""
+    folders = ("src", "tests", "docs", "benchmarks")
+    paths = [f"/{path.relative_to(ROOT)}" for name in folders for path in (ROOT / name).rglob("*") if path.is_file()]
+    paths += [f"/{path.name}" for path in ROOT.iterdir()]
+    missing = {
+        (str(page.relative_to(ROOT)), name)
+        for page in WRITTEN
+        for name in NAMED.findall(page.read_text(encoding="utf-8"))
+        if name not in OWN and not any(path.endswith(f"/{name}") for path in paths)
+    }
+    assert missing == set()
+
+
+def test_functions_of_the_tour_are_where_it_says() -> None:
+    page = (ROOT / "docs" / "explanation" / "engine.md").read_text(encoding="utf-8")
+    rows = re.findall(r"\| \[\S+\]\(\.\./\.\./(\S+)\) \| `(\w+)` \|$", page, re.M)
+    assert len(rows) >= 6
+    for file, function in rows:
+        assert f"\ndef {function}(" in (ROOT / file).read_text(encoding="utf-8"), (file, function)
+
+
+def test_names_in_the_glossary_are_there() -> None:
+    import bestarm as ba
+
+    page = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
+    homes: dict[str, Any] = {"ba": ba, "Result": ba.Result, "ArmRow": ba.ArmRow, "Trials": ba.Trials}
+    found = re.findall(r"`(ba|Result|ArmRow|Trials)\.([\w.]+)`", page)
+    assert len(found) > 30
+    for home, name in found:
+        value = homes[home]
+        for part in name.split("."):
+            fields = getattr(value, "__dataclass_fields__", {})
+            assert hasattr(value, part) or part in fields, f"{home}.{name}"
+            value = getattr(value, part, None)
+    options = {option.name for method in METHODS.values() for option in method.options}
+    assert set(re.findall(r"option `(\w+)`", page, re.I)) <= options
+    assert set(re.findall(r'`method="([\w-]+)"`', page)) == set(METHODS) - {"certified"}

@@ -232,7 +232,8 @@ def _announce() -> None:
         def on_start(self, event: Any) -> None:
             if not self.told and event.data["dispatcher"].py_func.__module__.startswith("bestarm."):
                 self.told = True
-                logging.getLogger("bestarm").warning("bestarm is compiling (once for each kind of run, up to half a minute) ...")
+                note = "bestarm is compiling (once for each kind of run, up to half a minute) ..."
+                logging.getLogger("bestarm").warning(note)
 
         def on_end(self, event: Any) -> None:
             pass
