@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+WORKERS ?= auto # processes of pytest: as many as there are cores; 0 for a debugger
 
 .PHONY: run test test-slow lint bench docs clean
 
@@ -10,10 +11,10 @@ run: $(STAMP)
 	$(BIN)/bestarm reproduce all --out results/paper --overwrite
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 test-slow: $(STAMP)
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n $(WORKERS) -m slow
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -29,7 +30,7 @@ docs: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[cluster,live,log,test]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[all,test]"
 	touch $@
 
 clean:
