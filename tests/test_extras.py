@@ -48,10 +48,7 @@ print(trials.mean_pulls > 0, finder.result.best, ba.theory.lower_bound is not No
         ("pandas", "ba.Identifier(2, delta=0.1, epsilon=0, sigma=1).result.to_frame()"),
         ("pandas", "ba.attack_table"),
         ("matplotlib", "ba.Identifier(2, delta=0.1, epsilon=0, sigma=1).result.plot()"),
-        (
-            "pyarrow",
-            "ba.simulate(ba.Bandit([ba.Gaussian(1), ba.Gaussian(0)]), 'mean-se', trials=2, seed=1).save('x.parquet')",
-        ),
+        ("pyarrow", TRIALS + ".save('x.parquet')"),
         ("duckdb", "ba.identify_log('x.csv', epsilon=0.1, bounds=(1, 5))"),
         ("pooch", "ba.datasets"),
         ("sqlalchemy", "ba.Study"),
