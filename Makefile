@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+WORKERS ?= auto # processes of pytest: as many as there are cores; 0 for a debugger
 
 .PHONY: run test test-slow test-plain test-oldest test-newest lint bench docs clean
 
@@ -10,10 +11,10 @@ run: $(STAMP)
 	$(BIN)/bestarm reproduce all --out results/paper --overwrite
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 test-slow: $(STAMP)
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n $(WORKERS) -m slow
 
 # What shows that an engine is the right one: trajectories against the twins, and its parts.
 ENGINE := tests/test_trajectories.py tests/test_engine.py tests/test_private.py
@@ -21,19 +22,19 @@ QUICK := -k "not certified and not cold and not long and not literally"
 
 # Without anything that numba and NumPy do not promise (kernels/jit/private.py).
 test-plain: $(STAMP)
-	BESTARM_PLAIN=1 $(BIN)/python -m pytest $(QUICK) $(ENGINE)
+	BESTARM_PLAIN=1 $(BIN)/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE)
 
 # With the oldest and the newest versions of numba, NumPy and SciPy that pyproject.toml allows, each in a .venv of its own.
 test-oldest: .venv-oldest/.installed
-	.venv-oldest/bin/python -m pytest $(QUICK) $(ENGINE)
+	.venv-oldest/bin/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE)
 
 test-newest: .venv-newest/.installed
-	.venv-newest/bin/python -m pytest $(QUICK) $(ENGINE)
+	.venv-newest/bin/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE)
 
 .venv-%/.installed: pyproject.toml .ci/versions.py
 	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
 	$(PYTHON) .ci/versions.py $* > .venv-$*/versions.txt
-	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --constraint .venv-$*/versions.txt --editable . hypothesis pytest pytest-xdist
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --constraint .venv-$*/versions.txt --editable '.[tables]' hypothesis pytest pytest-xdist
 	touch $@
 
 lint: $(STAMP)
@@ -52,7 +53,7 @@ docs: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[cluster,docs,live,log,test]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[all,docs,test]"
 	touch $@
 
 clean:

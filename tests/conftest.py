@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import warnings
@@ -14,8 +15,10 @@ from hypothesis import settings
 
 from live_tools import new_database
 
+# The same examples at every run; HYPOTHESIS_PROFILE=random looks for new ones, ten times as many (`make test-random`).
 settings.register_profile("bestarm", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("bestarm")
+settings.register_profile("random", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "bestarm"))
 
 
 @pytest.fixture(scope="session")

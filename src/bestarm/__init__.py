@@ -74,12 +74,22 @@ __all__ = [*sorted(_HOME), "__version__", "datasets", "theory"]  # noqa: PLE0604
 
 def __getattr__(name: str) -> Any:
     if name in ("datasets", "theory"):
-        return importlib.import_module(f"bestarm.{name}")
+        return _imported(f"bestarm.{name}")
     if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
+        value = getattr(_imported(_HOME[name]), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'bestarm' has no attribute {name!r}")
+
+
+def _imported(module: str) -> Any:
+    """Return a module, or say which extra it needs."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        from bestarm.extras import explain
+
+        raise explain(error) from error
 
 
 def __dir__() -> list[str]:

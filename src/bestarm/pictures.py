@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bestarm.extras import needs
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -45,6 +47,7 @@ def draw_result(result: Any, axes: Axes | None = None) -> Figure:
 
 def draw_progress(result: Any, history: Sequence[tuple[int, float]], axes: Axes | None = None) -> Figure:
     """Draw the same, and below it how the evidence has come: p-values of the winner or leader after so many rewards."""
+    needs("matplotlib")
     from matplotlib.figure import Figure
 
     rows = sorted(result.arms, key=lambda row: math.inf if math.isnan(row.estimate) else -row.estimate)[:MOST_ROWS]
@@ -142,6 +145,8 @@ def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes)
 def draw_trials(trials: Any, axes: Axes | None = None) -> Figure:
     """Draw how many trials took how many pulls, by what they came to, and their mean."""
     import numpy as np
+
+    needs("matplotlib")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.0, 3.6), layout="constrained") if axes is None else axes.get_figure(root=True)

@@ -25,6 +25,7 @@ from bestarm.bandits.adversaries import Adversary
 from bestarm.checks import checked, numbers, one_of
 from bestarm.contaminations import CONTAMINATIONS
 from bestarm.errors import InputError
+from bestarm.extras import needs
 from bestarm.information_bound import contaminated_bound
 from bestarm.methods import DEFAULT, METHODS, Method, get_method, too_long
 from bestarm.problem import Problem, pose
@@ -117,6 +118,7 @@ class Plan:
         return "\n".join(lines)
 
     def __str__(self) -> str:
+        needs("pandas")
         import pandas as pd
 
         form: Any = {"index": False, "float_format": lambda v: f"{v:,.0f}" if v >= 100.0 else f"{v:.4g}"}

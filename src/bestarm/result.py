@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from bestarm.extras import needs
 from bestarm.problem import Label
 
 if TYPE_CHECKING:
@@ -192,6 +193,7 @@ class Result:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table of the arms: label, pulls, estimate, lower, upper, active, lead of the winner over it."""
+        needs("pandas")
         import pandas as pd  # takes half a second that few need
 
         rows = [{**asdict(row), "lead": self.leads.get(row.label, math.nan)} for row in self.arms]

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from bestarm.extras import needs
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -33,6 +35,7 @@ def watched(finder: Any, wanted: bool) -> Iterator[None]:
 
 
 def _console() -> Console:
+    needs("rich")
     from rich.console import Console  # costs 50 ms that most callers need not pay
 
     return Console(stderr=True)

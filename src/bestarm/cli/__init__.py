@@ -1,5 +1,24 @@
 """The command line: one file a command."""
 
-from bestarm.cli.main import main
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command, or say what to install for it."""
+    try:
+        from bestarm.cli.main import main as run
+
+        run()
+    except ModuleNotFoundError as error:
+        from bestarm.extras import explain
+
+        told = explain(error)
+        if told is error:
+            raise
+        print(f"bestarm: {told}", file=sys.stderr)
+        sys.exit(2)
+
 
 __all__ = ["main"]

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.errors import InputError
+from bestarm.extras import needs
 from bestarm.simulation.chunks import ChunkResult
 from bestarm.simulation.fingerprints import digest
 
@@ -47,6 +48,7 @@ class Checkpoint:
     """
 
     def __init__(self, folder: str | Path, settings: Mapping[str, Any], resume: bool) -> None:
+        needs("pyarrow")
         import pyarrow.parquet  # noqa: F401 - now, as it takes a second in which nobody would see chunks come in
 
         self.folder = Path(folder)

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
+from bestarm.extras import is_there
+
 Progress = bool | Callable[[int], object]
 
 SECONDS_A_LINE = 10.0  # between two lines where there is no terminal to show a bar on
@@ -28,7 +30,7 @@ def progress_bar(title: str, total: int, wanted: Progress) -> Iterator[Callable[
     if not wanted or sys.stderr is None:
         yield lambda done: None
         return
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or not is_there("rich"):
         with _lines(title, total, sys.stderr) as advance:
             yield advance
         return

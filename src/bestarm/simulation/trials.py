@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bestarm.checks import writable_folder
 from bestarm.errors import InputError
+from bestarm.extras import needs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,6 +129,7 @@ class Trials:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with a row a trial: trial, pulls, answer, correct, status, pulls_0, pulls_1, ..."""
+        needs("pandas")
         import pandas as pd
 
         frame = pd.DataFrame(
@@ -156,6 +158,7 @@ class Trials:
         if checked_save(path) == ".csv":
             self.to_frame().to_csv(path, index=False)
             return
+        needs("pyarrow")
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -166,6 +169,7 @@ class Trials:
     @classmethod
     def load(cls, path: str | Path) -> Trials:
         """Read trials that `save` wrote to a Parquet file."""
+        needs("pyarrow")
         import pyarrow.parquet as pq
 
         rule = "be a Parquet file that Trials.save wrote"
