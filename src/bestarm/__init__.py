@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bestarm import datasets as datasets
+    from bestarm import reference as reference
+    from bestarm import testing as testing
     from bestarm import theory as theory
     from bestarm.attack import attack_table as attack_table
     from bestarm.attack import draw_attack_table as draw_attack_table
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from bestarm.methods import METHODS as METHODS
     from bestarm.planning import Plan as Plan
     from bestarm.planning import plan as plan
+    from bestarm.policy import Estimate as Estimate
+    from bestarm.policy import Policy as Policy
+    from bestarm.policy import Question as Question
     from bestarm.result import ArmRow as ArmRow
     from bestarm.result import Result as Result
     from bestarm.robustness import Sensitivity as Sensitivity
@@ -62,6 +67,7 @@ _HOMES = {
     "bestarm.log.verdict": "identify_log",
     "bestarm.methods": "METHODS",
     "bestarm.planning": "Plan plan",
+    "bestarm.policy": "Estimate Policy Question",
     "bestarm.result": "ArmRow Result",
     "bestarm.robustness": "Sensitivity",
     "bestarm.simulation": "Trials simulate",
@@ -69,11 +75,13 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-__all__ = [*sorted(_HOME), "__version__", "datasets", "theory"]  # noqa: PLE0604, RUF100 - strings, all of them
+_ROOMS = ("datasets", "reference", "testing", "theory")
+
+__all__ = [*sorted(_HOME), "__version__", *_ROOMS]  # noqa: PLE0604, RUF100 - strings, all of them
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "theory"):
+    if name in _ROOMS:
         return importlib.import_module(f"bestarm.{name}")
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)

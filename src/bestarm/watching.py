@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from bestarm.errors import InputError
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -122,6 +124,9 @@ def describe(finder: Any) -> str:
     words = f"{result.leader!r} leads"
     if result.evidence is not None:
         words += f", p = {result.evidence:.2g}"
-    forecast = seen.forecast()
+    try:
+        forecast = seen.forecast()
+    except InputError:  # of sources, or of a method of the user's own
+        return words
     ends = {"no winner": ", then no winner", "not at this epsilon": ", then no winner at this epsilon"}
     return f"{words}; {forecast.brief}{ends.get(forecast.outlook, '')}"
