@@ -24,15 +24,12 @@ class OwnMethod(Method):
 
     def complete(self, problem: Problem, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all options with their values, or refuse an unknown or missing one."""
-        others = {name: value for name, value in given.items() if self.takes_others}
-        known = {option.name for option in self.options}
-        values = super().complete(
-            problem, {name: value for name, value in given.items() if name in known or not others}
-        )
-        for name, value in values.items():
-            if value is _EMPTY:
+        known = {option.name: option for option in self.options}
+        others = {name: value for name, value in given.items() if name not in known and self.takes_others}
+        for name, option in known.items():
+            if option.default is _EMPTY and given.get(name) is None:
                 raise InputError(name, f"be given to {self.name}", None, f"it has no default: method=..., {name}=...")
-        return {**others, **values}
+        return {**others, **super().complete(problem, {name: given[name] for name in given if name not in others})}
 
     def settings(self, problem: Problem, options: Mapping[str, Any]) -> PolicyRule:
         """Return how the policy is made for a problem."""
@@ -54,7 +51,10 @@ def own_method(factory: Any, taken: tuple[str, ...]) -> OwnMethod:
         raise InputError("method", "have a name of its own", name, "a method of the catalogue has that one; set `name`")
     known, takes_others = policy_options(factory)
     known.pop(SEED.name, None)
-    options = tuple(Option(option, default, "", lambda value: value) for option, default in known.items())
+    options = tuple(
+        Option(option, default if default is _EMPTY else _Constant(default), "", _as_given)
+        for option, default in known.items()
+    )
     summary = (inspect.getdoc(factory) or "").split("\n", 1)[0] or "a policy of your own"
     return OwnMethod(
         name=name,
@@ -67,6 +67,20 @@ def own_method(factory: Any, taken: tuple[str, ...]) -> OwnMethod:
         factory=factory,
         takes_others=takes_others,
     )
+
+
+@dataclass(frozen=True)
+class _Constant:
+    """A default that is what it is, even if it could be called."""
+
+    value: Any
+
+    def __call__(self, problem: Problem) -> Any:
+        return self.value
+
+
+def _as_given(value: Any) -> Any:
+    return value
 
 
 def _no_kernel(problem: Problem, options: Mapping[str, Any]) -> Any:
