@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bestarm.cli.commands import Command
 from bestarm.cli.log_options import (
     Arm,
     Bounds,
@@ -22,7 +23,7 @@ from bestarm.cli.log_options import (
     reading_bar,
     spoken_refusals,
 )
-from bestarm.cli.options import given
+from bestarm.cli.options import explained_of_logs, given
 from bestarm.cli.output import Format, arm_rows, write_rows
 from bestarm.contaminations import CONTAMINATIONS
 
@@ -186,3 +187,6 @@ def _draw(result: LogResult, path: Path) -> None:
         draw(result).savefig(path, dpi=150)
     except (OSError, ValueError) as error:
         raise InputError("plot", "be a file that can be written (.png, .svg, .pdf)", str(path), str(error)) from None
+
+
+COMMAND = Command(identify, rank=3, epilog=explained_of_logs())
