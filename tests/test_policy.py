@@ -192,7 +192,7 @@ def test_checkpoints_resume_the_same_policy_and_refuse_another(tmp_path: Path) -
 def test_a_policy_that_cannot_be_sent_or_kept_is_named(tmp_path: Path) -> None:
     import threading
 
-    locked = functools.partial(Plain, rounds=threading.Lock())
+    locked = functools.partial(Plain, rounds=threading.Lock())  # type: ignore[arg-type]
     asked: dict[str, Any] = {"delta": 0.1, "trials": 2, "seed": 1}
     with pytest.raises(ba.InputError, match=r"^method must be picklable to be sent to other processes"):
         ba.simulate(bandit(), locked, backend="loky", workers=2, **asked)
@@ -214,7 +214,7 @@ def test_attacks_and_plans_take_a_policy_beside_names() -> None:
 
 def test_identify_drives_a_policy_in_threads_and_shows_progress() -> None:
     asked: dict[str, Any] = {"delta": 0.1, "epsilon": 0.1, "sigma": 1.0, "method": Plain, "rounds": 6}
-    result = ba.identify(lambda arm: {"A": 1.0, "B": 0.0}[arm], ["A", "B"], workers=3, progress=True, **asked)
+    result = ba.identify(lambda arm: float(arm == "A"), ["A", "B"], workers=3, progress=True, **asked)
     assert (result.best, result.method, result.options) == ("A", "Plain", {"rounds": 6, "seed": 0})
     assert result.pulls in (12, 13, 14)
     capped = ba.identify(lambda arm: 1.0, 2, max_pulls=5, **asked)
@@ -354,7 +354,7 @@ def test_nonsense_is_refused_and_changes_nothing(wrong: dict[str, Any], message:
         one.tell(asked[1], 0.5)
     before = finder.pulls, finder.pending, finder.done
     asks = "arm" in wrong or wrong.get("fails") == "choose"
-    tries = (
+    tries: list[Any] = (
         [finder.ask, lambda: finder.ask(3), finder.ask_pulls]
         if asks
         else [

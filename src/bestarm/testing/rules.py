@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import cloudpickle
 import numpy as np
 
 from bestarm.bandits import Bandit, Bernoulli, Gaussian
@@ -121,7 +122,7 @@ def copies(bench: Bench) -> None:
     """Goes on from a pickle or a copy as from the original, and shares nothing with it."""
     whole = bench.drive(bench.finder(), bench.rewards())
     ways: dict[str, Callable[[Identifier], Identifier]] = {
-        "pickle": lambda finder: pickle.loads(pickle.dumps(finder)),
+        "pickle": lambda finder: pickle.loads(cloudpickle.dumps(finder)),  # as to other processes
         "deepcopy": copy.deepcopy,
     }
     for way, make in ways.items():
@@ -141,7 +142,8 @@ def copies(bench: Bench) -> None:
 @_rule
 def looks(bench: Bench) -> None:
     """Is not changed by being looked at, and says the same when it is asked again."""
-    watched, tape, pulled = bench.finder(), bench.rewards(), []
+    watched, tape = bench.finder(), bench.rewards()
+    pulled: list[int] = []
     while not watched.done and len(pulled) < bench.max_pulls:
         if len(pulled) % 7 == 0:
             _same(f"two looks after {len(pulled)} rewards", seen(watched), seen(watched))
