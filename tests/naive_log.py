@@ -1,7 +1,7 @@
 """The evidence of two arms of a log, all rewards at once: sections 3 to 6 and 13 of docs/explanation/certified.md.
 
-Imports nothing from the package. Bets are those of the other naive twin. Plain sums over all rewards, raw evidence at
-many means: of a bounded pair the infimum (log W is convex), of a sub-Gaussian one the least of many values, none of
+Imports no kernel. Bets are those of the specification, `bestarm.reference`. Plain sums over all rewards, raw evidence
+at many means: of a bounded pair the infimum (log W is convex), of a sub-Gaussian one the least of many values, none of
 which is below the infimum.
 """
 
@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from naive_certified import SIZE, Floats, Mixture, bounded_bets, lattice_bets
+from bestarm.reference.bounded import bounded_bets
+from bestarm.reference.evidence import Floats, Mixture
+from bestarm.reference.lattice import SIZE, lattice_bets
 
 
 @dataclass

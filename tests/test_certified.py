@@ -11,8 +11,9 @@ import pytest
 from scipy.stats import binom
 
 import bestarm as ba
+from bestarm.reference.certified import Limit
 from bestarm.simulation.seeds import trial_seeds
-from naive_certified import CertifiedTrajectory, Limit, run_certified
+from naive import CertifiedTrajectory, run_certified
 
 WIDE = [2.5, 1.5, 1.0, 0.6]
 CLOSE = [2.5, 2.3, 2.0, 0.6]

@@ -109,6 +109,23 @@ def test_every_block_of_code_is_one_that_runs_or_says_why_not() -> None:
     assert run > 40
 
 
+@pytest.mark.parametrize("name", ["own-method", "own-arm", "own-adversary", "own-experiment"])
+def test_a_guide_to_something_of_your_own_runs_when_pasted_into_an_empty_folder(name: str, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "guide" / f"{name}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.S)
+    assert len(blocks) == page.count("```python")
+    (tmp_path / "mine.py").write_text("\n".join(code for code, _ in blocks), encoding="utf-8")
+    run = [sys.executable, "mine.py"]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.stdout == "".join(printed for _, printed in blocks), done.stderr
+
+
+def test_the_method_of_the_guide_is_30_lines() -> None:
+    page = (ROOT / "docs" / "guide" / "own-method.md").read_text(encoding="utf-8")
+    (body,) = re.findall(r"^class TopTwo:\n(?:(?: .*)?\n)+", page, re.M)[:1]
+    assert len([line for line in body.splitlines() if line.strip()]) <= 30
+
+
 def test_the_readme_names_the_two_commands_and_shows_a_picture() -> None:
     assert "make run" in README
     assert "make test" in README

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import bestarm as ba
-import naive
 from bestarm.methods import METHODS
+from bestarm.reference import radii
+from bestarm.reference.random_sampling import uniform_arm
 from streams import Arms
 
 ASKED: dict[str, Any] = {"delta": 0.1, "epsilon": 0.1}
@@ -308,7 +309,7 @@ def test_variants_that_wait_as_long_are_warned_of_too(given: dict[str, Any]) -> 
 def test_intervals_of_the_gap_family_are_the_radius_of_the_paper(method: str, threshold: str) -> None:
     finder = ba.Identifier(4, sigma=20.0, method=method, threshold=threshold, **ASKED, **short(method))
     rewards = arms(2)
-    needed = naive.exploration_pulls(0.2, 0.1, "chernoff") if "alpha" in short(method) else 1.0
+    needed = radii.exploration_pulls(0.2, 0.1, "chernoff") if "alpha" in short(method) else 1.0
     epsilon = 0.1 if "alpha" in short(method) else 0.0
     for t in range(1, 500):
         arm = finder.ask()
@@ -319,9 +320,9 @@ def test_intervals_of_the_gap_family_are_the_radius_of_the_paper(method: str, th
                 assert math.isnan(row.estimate) or (row.lower, row.upper) == (-math.inf, math.inf)
                 continue
             if threshold == "theory":
-                radius = naive.gap_radius_theory(row.pulls, t, 4, 0.1, epsilon, 20.0, 2.0)
+                radius = radii.gap_radius_theory(row.pulls, t, 4, 0.1, epsilon, 20.0, 2.0)
             else:
-                radius = naive.gap_radius_empirical(row.pulls, t, 0.1, 20.0)
+                radius = radii.gap_radius_empirical(row.pulls, t, 0.1, 20.0)
             assert row.upper - row.estimate == pytest.approx(radius, rel=1e-12)
             assert row.estimate - row.lower == pytest.approx(radius, rel=1e-12)
 
@@ -330,7 +331,7 @@ def test_intervals_of_the_gap_family_are_the_radius_of_the_paper(method: str, th
 def test_intervals_of_the_elimination_family_are_the_radius_of_the_paper(method: str) -> None:
     finder = ba.Identifier(4, sigma=20.0, method=method, **ASKED, **short(method))
     rewards = arms(2)
-    needed = naive.exploration_pulls(0.2, 0.1, "chernoff") if "alpha" in short(method) else 1.0
+    needed = radii.exploration_pulls(0.2, 0.1, "chernoff") if "alpha" in short(method) else 1.0
     epsilon = 0.1 if "alpha" in short(method) else 0.0
     for _ in range(500):
         arm = finder.ask()
@@ -340,7 +341,7 @@ def test_intervals_of_the_elimination_family_are_the_radius_of_the_paper(method:
             if row.pulls < needed:
                 assert math.isnan(row.estimate) or (row.lower, row.upper) == (-math.inf, math.inf)
                 continue
-            radius = naive.elimination_radius(row.pulls, 4, 0.1, epsilon, 20.0)
+            radius = radii.elimination_radius(row.pulls, 4, 0.1, epsilon, 20.0)
             assert row.upper - row.estimate == pytest.approx(radius, rel=1e-12)
             assert row.estimate - row.lower == pytest.approx(radius, rel=1e-12)
 
@@ -351,16 +352,16 @@ def test_intervals_of_the_elimination_family_are_the_radius_of_the_paper(method:
 def batch_by_the_rule(method: str, rows: tuple[ba.ArmRow, ...], n: int) -> list[int]:
     """Algorithm 1 with outstanding rewards counted as told: counts and t run ahead, the estimates stay as they are."""
     K, size = len(rows), [row.pulls for row in rows]
-    epsilon, needed = (0.1, naive.exploration_pulls(0.2, 0.1, "chernoff")) if method != "mean-gap" else (0.0, 1.0)
+    epsilon, needed = (0.1, radii.exploration_pulls(0.2, 0.1, "chernoff")) if method != "mean-gap" else (0.0, 1.0)
     batch = []
     for _ in range(n):
         t = sum(size)
         if min(size) < (needed if method == "random" else max(math.sqrt(t), needed)):
             arm = size.index(min(size))
         elif method == "random":
-            arm = naive.uniform_arm(0, t, K)
+            arm = uniform_arm(0, t, K)
         else:
-            beta = [naive.gap_radius_theory(size[i], t, K, 0.1, epsilon, 1.0, 2.0) for i in range(K)]
+            beta = [radii.gap_radius_theory(size[i], t, K, 0.1, epsilon, 1.0, 2.0) for i in range(K)]
             mu = [row.estimate for row in rows]
             leader = max(range(K), key=lambda i: mu[i])
             challenger = max((i for i in range(K) if i != leader), key=lambda i: mu[i] + beta[i])

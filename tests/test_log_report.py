@@ -298,7 +298,11 @@ def test_the_picture_shows_intervals_leads_and_the_curve(results: dict[str, LogR
     assert next(tick.get_text() for tick in intervals.get_yticklabels()) == "A (3,750)"
     marks = [line.get_xdata() for line in leads.lines if line.get_marker() == "|"]
     assert [float(np.ravel(mark)[0]) for mark in marks] == pytest.approx(sorted(result.leads.values()))
-    points = [(x, y) for line in curve.lines[:-1] for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)]
+    points = [
+        (int(x), int(y))
+        for line in curve.lines[:-1]
+        for x, y in zip(np.ravel(line.get_xdata()), np.ravel(line.get_ydata()), strict=True)
+    ]
     assert sorted(points) == [(place, len(row.candidates)) for place, row in enumerate(result.sensitivity)]
     assert len(draw(result, tall=True).axes) == 3
     assert len(draw(result, arms=False).axes) == 1

@@ -1,4 +1,4 @@
-"""Every method, pull by pull, against the twin in naive.py, which shares no code with the package."""
+"""Every method, pull by pull, against its twin in `bestarm.reference`, which shares no code with the kernels."""
 
 from __future__ import annotations
 

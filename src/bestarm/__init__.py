@@ -7,24 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bestarm import datasets as datasets
+    from bestarm import reference as reference
+    from bestarm import testing as testing
     from bestarm import theory as theory
     from bestarm.attack import attack_table as attack_table
     from bestarm.attack import draw_attack_table as draw_attack_table
-    from bestarm.bandits import Arm as Arm
     from bestarm.bandits import Bandit as Bandit
-    from bestarm.bandits import Bernoulli as Bernoulli
-    from bestarm.bandits import Beta as Beta
-    from bestarm.bandits import CustomArm as CustomArm
-    from bestarm.bandits import Discrete as Discrete
-    from bestarm.bandits import Empirical as Empirical
-    from bestarm.bandits import Exponential as Exponential
-    from bestarm.bandits import Gaussian as Gaussian
-    from bestarm.bandits import LogNormal as LogNormal
-    from bestarm.bandits import StudentT as StudentT
-    from bestarm.bandits import Uniform as Uniform
     from bestarm.bandits import adversaries as adversaries
     from bestarm.bandits import attacks as attacks
     from bestarm.bandits import paper_adversary as paper_adversary
+    from bestarm.bandits.arms import *  # noqa: F403
     from bestarm.drivers import identify as identify
     from bestarm.drivers import identify_async as identify_async
     from bestarm.errors import InputError as InputError
@@ -37,6 +29,9 @@ if TYPE_CHECKING:
     from bestarm.methods import METHODS as METHODS
     from bestarm.planning import Plan as Plan
     from bestarm.planning import plan as plan
+    from bestarm.policy import Estimate as Estimate
+    from bestarm.policy import Policy as Policy
+    from bestarm.policy import Question as Question
     from bestarm.result import ArmRow as ArmRow
     from bestarm.result import Result as Result
     from bestarm.robustness import Sensitivity as Sensitivity
@@ -49,10 +44,7 @@ __version__ = "0.1.0"
 # Loaded when first used: `import bestarm` and `bestarm --help` must not wait for the compiler.
 _HOMES = {
     "bestarm.attack": "attack_table draw_attack_table",
-    "bestarm.bandits": (
-        "Arm Bandit Bernoulli Beta CustomArm Discrete Empirical Exponential Gaussian LogNormal StudentT Uniform "
-        "adversaries attacks paper_adversary"
-    ),
+    "bestarm.bandits": "Arm Bandit CustomArm adversaries attacks paper_adversary",  # and the laws that it finds
     "bestarm.errors": "InputError StoreError",
     "bestarm.drivers": "identify identify_async",
     "bestarm.forecast": "Forecast",
@@ -62,6 +54,7 @@ _HOMES = {
     "bestarm.log.verdict": "identify_log",
     "bestarm.methods": "METHODS",
     "bestarm.planning": "Plan plan",
+    "bestarm.policy": "Estimate Policy Question",
     "bestarm.result": "ArmRow Result",
     "bestarm.robustness": "Sensitivity",
     "bestarm.simulation": "Trials simulate",
@@ -69,17 +62,27 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-__all__ = [*sorted(_HOME), "__version__", "datasets", "theory"]  # noqa: PLE0604, RUF100 - strings, all of them
+_ROOMS = ("datasets", "reference", "testing", "theory")
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "theory"):
+    if name == "__all__":
+        return [*sorted({*_HOME, *_laws()}), "__version__", *_ROOMS]
+    if name in _ROOMS:
         return _imported(f"bestarm.{name}")
     if name in _HOME:
         value = getattr(_imported(_HOME[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'bestarm' has no attribute {name!r}")
+    elif name[:1].isupper() and name in _laws():
+        value = _laws()[name]
+    else:
+        raise AttributeError(f"module 'bestarm' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def _laws() -> dict[str, Any]:
+    """Return the laws of arms by name: all that are in the file bandits/arms.py."""
+    return dict(importlib.import_module("bestarm.bandits").LAWS)
 
 
 def _imported(module: str) -> Any:
@@ -93,4 +96,4 @@ def _imported(module: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(__getattr__("__all__"))

@@ -17,8 +17,9 @@ from bestarm.bandits.arms import as_arm
 from bestarm.checks import checked, number, one_of
 from bestarm.contaminations import CONTAMINATIONS
 from bestarm.errors import InputError
-from bestarm.methods import METHODS
+from bestarm.methods import METHODS, get_method
 from bestarm.pictures import LOOKS
+from bestarm.policy import Factory
 from bestarm.simulation import Trials, progress_bar, simulate
 
 # Means of Gaussian arms with sigma = 1. At epsilon = 0.1 a worst-case adversary can hide gaps up to 0.28 sigma, so
@@ -28,7 +29,7 @@ INSTANCES: dict[str, Sequence[Any]] = {
     "2.5 2.3 2.0 0.6": (2.5, 2.3, 2.0, 0.6),
 }
 
-Rows = Mapping[str, tuple[str, dict[str, Any]]]
+Rows = Mapping[str, tuple[str | Factory, dict[str, Any]]]
 Builder = Callable[[Sequence[Arm], float], Adversary | CustomAdversary]
 Own = Mapping[str, Adversary | CustomAdversary | Draw]  # attacks of a user's own, by name
 
@@ -43,7 +44,7 @@ def attack_methods(contamination: str | None = None) -> Rows:
     """
     if contamination is not None:
         one_of("contamination", contamination, KINDS)
-    rows: dict[str, tuple[str, dict[str, Any]]] = {}
+    rows: dict[str, tuple[str | Factory, dict[str, Any]]] = {}
     for name, method in METHODS.items():
         if not method.certifies:
             rows[name] = (name, {})
@@ -54,7 +55,7 @@ def attack_methods(contamination: str | None = None) -> Rows:
 
 
 def attack_table(
-    methods: Sequence[str] | Rows | None = None,
+    methods: Sequence[str | Factory] | Rows | None = None,
     attacks: Sequence[str | Own] | Own | None = None,
     instances: Mapping[str, Sequence[Any]] | None = None,
     epsilon: float = 0.1,
@@ -70,8 +71,8 @@ def attack_table(
 
     Parameters
     ----------
-    methods : sequence of str, or mapping of names to (method, options), optional
-        Names from `attack_methods()`, which are all taken by default, or rows of your own.
+    methods : sequence of str or policies, or mapping of names to (method, options), optional
+        Names from `attack_methods()`, which are all taken by default, a `Policy` of your own, or rows of your own.
     attacks : sequence of str, or mapping of names to adversaries, optional
         Names from `bestarm.bandits.ATTACKS`, by default all; or attacks of your own under names of your own: an
         adversary of `bestarm.adversaries` or a function as for `Bandit`. A sequence may hold both: ["hidden", {"mine":
@@ -190,13 +191,18 @@ def _same(adversary: Adversary | CustomAdversary, arms: Sequence[Arm], epsilon: 
     return adversary
 
 
-def rows_named(names: Sequence[str], known: Rows) -> Rows:
-    """Return the rows of these names, or refuse the first that there is not."""
-    if isinstance(names, str):
+def rows_named(names: Sequence[str | Factory], known: Rows) -> Rows:
+    """Return the rows of these names, or refuse the first that there is not; a policy has a row of its own."""
+    if isinstance(names, str) or callable(names):
         raise InputError("methods", "be a list of names", names, f"put it in brackets: [{names!r}]")
+    rows: dict[str, tuple[str | Factory, dict[str, Any]]] = {}
     for name in names:
-        one_of("methods", name, tuple(known))
-    return {name: known[name] for name in names}
+        if callable(name):
+            rows[get_method(name).name] = (name, {})
+        else:
+            one_of("methods", name, tuple(known))
+            rows[name] = known[name]
+    return rows
 
 
 def _arms(given: Sequence[Any]) -> list[Arm]:

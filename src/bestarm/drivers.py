@@ -18,6 +18,7 @@ from bestarm.checks import checked, number, one_of
 from bestarm.errors import DecidedError, InputError, LateError
 from bestarm.identifier import Identifier
 from bestarm.methods import DEFAULT
+from bestarm.policy import Factory
 from bestarm.problem import Label
 from bestarm.result import Result
 from bestarm.tickets import Pull
@@ -174,7 +175,7 @@ def identify(
     epsilon: float,
     sigma: float | None = None,
     bounds: tuple[float, float] | None = None,
-    method: str = DEFAULT,
+    method: str | Factory = DEFAULT,
     workers: int = 1,
     max_pulls: int | None = None,
     timeout: float | None = None,
@@ -282,7 +283,7 @@ async def identify_async(
     epsilon: float,
     sigma: float | None = None,
     bounds: tuple[float, float] | None = None,
-    method: str = DEFAULT,
+    method: str | Factory = DEFAULT,
     workers: int = 8,
     max_pulls: int | None = None,
     timeout: float | None = None,

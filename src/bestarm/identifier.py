@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm import policy_state
 from bestarm.checks import Seed, callers_level, checked_seed, number
 from bestarm.errors import DecidedError, InputError
 from bestarm.forecast import DECIDED, Forecast, foretell
@@ -23,9 +24,11 @@ from bestarm.kernels.trials import verbs as kernels
 from bestarm.kernels.trials.drive import tell_on
 from bestarm.kernels.trials.readouts import withdraw
 from bestarm.locks import give_lock
-from bestarm.methods import DEFAULT, Method, forced_pulls, get_method, too_long
+from bestarm.methods import DEFAULT, Method, OwnMethod, forced_pulls, get_method, too_long
 from bestarm.pictures import draw_progress
-from bestarm.problem import Label, checked_reward, checked_rewards, pose
+from bestarm.policy import Factory
+from bestarm.policy_state import PolicyState
+from bestarm.problem import Label, checked_reward, checked_rewards, place_of, places_of, pose
 from bestarm.result import LIMITS, STATUSES, ArmRow, Result
 from bestarm.robustness import (
     ALL,
@@ -70,8 +73,8 @@ class Identifier:
         Sub-Gaussian scale of a clean reward.
     bounds : (float, float), optional
         Lowest and highest possible reward, in place of sigma.
-    method : str
-        One of `bestarm.methods.METHODS`.
+    method : str, or class or function that makes a `Policy`
+        One of `bestarm.methods.METHODS`, or a method of your own.
     **options
         Options of the method; one it does not have is refused with those it has.
 
@@ -93,15 +96,21 @@ class Identifier:
         epsilon: float,
         sigma: float | None = None,
         bounds: tuple[float, float] | None = None,
-        method: str = DEFAULT,
+        method: str | Factory = DEFAULT,
         **options: Any,
     ) -> None:
         self._problem = pose(arms, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
-        self._method_name = get_method(method).name
-        self._options = self._method.complete(self._problem, options)
+        chosen = get_method(method)
+        self._method_name = chosen.name
+        self._own = method if isinstance(chosen, OwnMethod) else None
+        self._options = chosen.complete(self._problem, options)
         self._index = {label: place for place, label in enumerate(self._problem.labels)}
-        self._rule = self._method.rule(self._problem, self._options)
-        self._warn_of_a_long_exploration()
+        self._rule: Any
+        if isinstance(chosen, OwnMethod):
+            self._rule = chosen.settings(self._problem, self._options)
+        else:
+            self._rule = chosen.rule(self._problem, self._options)
+            self._warn_of_a_long_exploration()
         self._sources: Sources | None = None
         if self._method.certifies:
             self._rule["kept"] = ALL
@@ -109,7 +118,7 @@ class Identifier:
                 self._sources = Sources(self._problem, self._options)
                 self._rule["endless"] = 1
                 self._rule["log_threshold"] = np.inf  # arms are dropped by what the sources say, and by nothing else
-        self._state = new_state(self._problem.size, self._rule)
+        self._state: Any = PolicyState(self._rule) if self._own else new_state(self._problem.size, self._rule)
         self._decision: Result | None = None
         self._log = Log() if self._method.certifies else None
         self._tickets = Tickets(self._problem.size)
@@ -119,6 +128,7 @@ class Identifier:
         """Make what belongs to this object alone, and to no copy of it (`_NOT_COPIED`)."""
         # One index and one reward on their way to or from the kernels: a new array costs more than the pull.
         self._place, self._reward = np.zeros(1, np.int64), np.zeros(1)
+        self._verbs: Any = policy_state if self._own else kernels
         self._lock: threading.RLock
         give_lock(self)
 
@@ -139,6 +149,8 @@ class Identifier:
 
     def _tag(self) -> str:
         """Return a word for the version and the layout of all records: kernels would take another one for garbage."""
+        if self._own:
+            return f"{version('bestarm')}/{self._method_name}"
         arrays = [*self._state, *(self._state.evidence or ()), self._rule]
         layout = repr([str(getattr(array, "dtype", type(array).__name__)) for array in arrays])
         return f"{version('bestarm')}/{hashlib.sha256(layout.encode()).hexdigest()[:12]}"
@@ -163,7 +175,7 @@ class Identifier:
 
     @property
     def _method(self) -> Method:
-        return get_method(self._method_name)
+        return get_method(self._own or self._method_name)
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -200,13 +212,13 @@ class Identifier:
             with self._lock:
                 if self._decision is not None:
                     raise self._too_late()
-                kernels.ask(self._state, self._rule, 1, self._place)
+                self._verbs.ask(self._state, self._rule, 1, self._place)
                 return labels[int(self._place[0])]
         indices = np.empty(int(n), np.int64)
         with self._lock:
             if self._decision is not None:
                 raise self._too_late()
-            kernels.ask(self._state, self._rule, indices.size, indices)
+            self._verbs.ask(self._state, self._rule, indices.size, indices)
         return [labels[index] for index in indices]
 
     @overload
@@ -227,6 +239,8 @@ class Identifier:
 
     def _issue(self, index: int) -> Pull:
         if self._tickets.is_silent(index):
+            if self._own:
+                self._estimates()  # which says the active arms
             arms = self._state.samples.arms
             others = [i for i in np.flatnonzero(arms["active"]) if not self._tickets.is_silent(int(i))]
             if others:
@@ -251,7 +265,7 @@ class Identifier:
             raise InputError("epsilon", "be above 0 to cancel pulls", 0.0, "what never comes counts as replaced")
         with self._lock:
             self._tickets.check(pull)
-            self._use(self._index[pull.arm], self._tickets.arrive(pull, Arrival(None)))
+            self._arrive(pull, Arrival(None))
 
     def _tell_pull(self, pull: Pull, reward: float, source: Hashable | None) -> None:
         value = checked_reward(self._problem, reward)
@@ -259,7 +273,20 @@ class Identifier:
             self._tickets.check(pull)
             if self._sources is not None or source is not None:
                 self._check_source(source)
-            self._use(self._index[pull.arm], self._tickets.arrive(pull, Arrival(value, source)))
+            self._arrive(pull, Arrival(value, source))
+
+    def _arrive(self, pull: Pull, arrival: Arrival) -> None:
+        """Take in what came back of a pull, and what waited for it; nothing of it if a policy fails at one."""
+        if self._own is None:
+            self._use(self._index[pull.arm], self._tickets.arrive(pull, arrival))
+            return
+        tickets, mark = copy.deepcopy(self._tickets), self._state.mark()
+        try:
+            self._use(self._index[pull.arm], self._tickets.arrive(pull, arrival))
+        except BaseException:
+            self._tickets = tickets
+            self._state.rewind(self._rule, mark)
+            raise
 
     def _use(self, index: int, arrivals: list[Arrival]) -> None:
         for arrival in arrivals:
@@ -293,7 +320,7 @@ class Identifier:
         if type(arm) is Pull:
             self._tell_pull(arm, reward, source)
             return
-        index = self._find(arm)
+        index = place_of(arm, self._index, self._problem.labels)
         value = checked_reward(self._problem, reward)
         with self._lock:
             self._tell(index, value, source)
@@ -315,7 +342,7 @@ class Identifier:
         sources: Sequence[Hashable] | None = None,
     ) -> None:
         """Take in rewards of many arms, in order, as if told one by one. One bad one, and none is taken."""
-        indices = self._find_all(arms)
+        indices = places_of(arms, self._index, self._problem.labels)
         values = checked_rewards(self._problem, rewards)
         if indices.size != values.size:
             raise InputError(
@@ -458,6 +485,9 @@ class Identifier:
         if self._sources is not None:
             fix = "no forecast is made: who will speak next, and of which arm, is not known"
             raise InputError("contamination", "not be sources", "sources", fix)
+        if self._own:
+            fix = "simulate it on a Bandit like your arms instead"
+            raise InputError("method", "be of the catalogue for a forecast", self._method_name, fix)
         checked_seed(seed)
         with self._lock:
             if self._decision is not None:
@@ -476,7 +506,7 @@ class Identifier:
     def _estimates(self) -> tuple[ArmRow, ...]:
         size = self._problem.size
         estimates, lower, upper = np.empty(size), np.empty(size), np.empty(size)
-        kernels.describe(self._state, self._rule, estimates, lower, upper)
+        self._verbs.describe(self._state, self._rule, estimates, lower, upper)
         arms = self._state.samples.arms
         return tuple(
             ArmRow(label, int(told), float(estimate), float(low), float(high), bool(active))
@@ -502,38 +532,13 @@ class Identifier:
             past = history(self._problem, self._options, log, self._index[result.leader])
         return draw_progress(result, past, axes)
 
-    def _find(self, arm: Label) -> int:
-        try:
-            index = self._index[arm]
-            if isinstance(arm, _BOOLS) and not isinstance(self._problem.labels[index], bool):
-                raise KeyError  # True is equal to 1, but no name for the second arm
-            return index
-        except (KeyError, TypeError):  # a TypeError is what a label that can't be looked up gives
-            known = ", ".join(repr(label) for label in self._problem.labels[:8])
-            more = ", ..." if self._problem.size > 8 else ""
-            raise InputError("arm", "be one of the labels", arm, f"the arms are {known}{more}") from None
-
-    def _find_all(self, arms: Sequence[Label]) -> NDArray[np.int64]:
-        if isinstance(arms, np.ndarray) and self._are_indices(arms):
-            return arms.astype(np.int64)
-        if isinstance(arms, str | set | frozenset) or not isinstance(arms, Iterable):
-            raise InputError("arms", "be a list of labels", arms, "use tell for a single reward")
-        return np.fromiter((self._find(arm) for arm in arms), np.int64)
-
-    def _are_indices(self, arms: NDArray[Any]) -> bool:
-        """Tell whether an array of labels is one of indices, all of them valid, so that no look-up is needed."""
-        size = self._problem.size
-        return (
-            arms.dtype.kind in "iu"
-            and arms.ndim == 1
-            and self._problem.labels == tuple(range(size))
-            and (arms.size == 0 or bool(arms.min() >= 0 and arms.max() < size))
-        )
-
     def _take(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> None:
         place = 0
         while place < indices.size:
-            self._state, place, decided = tell_on(self._state, self._rule, indices, values, place)
+            if self._own:
+                place, decided = policy_state.tell(self._state, self._rule, indices, values, place)
+            else:
+                self._state, place, decided = tell_on(self._state, self._rule, indices, values, place)
             if decided:
                 self._decision = self._verdict()
 
@@ -585,8 +590,7 @@ class Identifier:
         )
 
 
-_BOOLS = bool, np.bool_  # to write it out as a union takes half a microsecond at every call
-_NOT_COPIED = ("_lock", "_place", "_reward")
+_NOT_COPIED = ("_lock", "_place", "_reward", "_verbs")
 _CHANGING = ("_state", "_log", "_sources", "_options", "_tickets")
 
 

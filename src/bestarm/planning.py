@@ -27,7 +27,8 @@ from bestarm.contaminations import CONTAMINATIONS
 from bestarm.errors import InputError
 from bestarm.extras import needs
 from bestarm.information_bound import contaminated_bound
-from bestarm.methods import DEFAULT, METHODS, Method, get_method, too_long
+from bestarm.methods import DEFAULT, METHODS, Method, OwnMethod, get_method, too_long
+from bestarm.policy import Factory
 from bestarm.problem import Problem, pose
 from bestarm.result import as_json
 from bestarm.simulation import Trials, progress_bar, simulate
@@ -144,7 +145,7 @@ def plan(
     delta: float,
     contamination: str = "prescient",
     family: str | None = None,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str | Factory] | None = None,
     trials: int = 200,
     max_pulls: int = 200_000,
     seed: int = 0,
@@ -169,8 +170,8 @@ def plan(
         What epsilon means to the certified method, and which rewards are replaced in the forecasts.
     family : {"gaussian", "sub-gaussian", "bounded"}, optional
         What is known of clean rewards: "gaussian" by default with sigma, always "bounded" with bounds.
-    methods : sequence of str, optional
-        Which to forecast, all by default; an empty one leaves the forecasts out.
+    methods : sequence of str or policies, optional
+        Which to forecast, all by default; an empty one leaves the forecasts out. A `Policy` is run in Python.
     trials, max_pulls : int >= 1
         Simulated trials a forecast and cap on the pulls of each. Where trials are long, fewer are run (5 at least).
     seed, workers, progress
@@ -196,10 +197,10 @@ def plan(
     if problem.bounds and not problem.bounds[0] <= values.min() <= values.max() <= problem.bounds[1]:
         raise InputError("means", f"lie in the bounds {problem.bounds}", means, "no reward can average outside them")
     one_of("contamination", contamination, tuple(kind for kind in CONTAMINATIONS if kind != "sources"))
-    chosen = tuple(METHODS) if methods is None else methods
+    chosen: Sequence[str | Factory] = tuple(METHODS) if methods is None else methods
     if isinstance(chosen, str) or not isinstance(chosen, Sequence):
         raise InputError("methods", "be a list of names", methods, 'such as ["g-cbai", "se-cbai"]')
-    settings = [pair for name in chosen for pair in _settings(get_method(name), problem.epsilon)]
+    settings = [(given, kind) for given in chosen for kind in _explorations(get_method(given), problem.epsilon)]
 
     best = int(values.argmax())
     gap = float(values[best] - np.delete(values, best).max())
@@ -214,10 +215,10 @@ def plan(
     runs = list(product(_bandits(values, best, problem, contamination, int(seed)), dict.fromkeys(settings)))
     rows = []
     with progress_bar("plan", len(runs), progress) as advance:
-        for (adversary, bandit), (name, kind) in runs:
-            certifies = get_method(name).certifies
+        for (adversary, bandit), (given, kind) in runs:
+            name, certifies = get_method(given).name, get_method(given).certifies
             own = {"exploration": kind} if kind in explored else {"contamination": contamination} if certifies else {}
-            run = partial(simulate, bandit, name, **options | own)
+            run = partial(simulate, bandit, given, **options | own)
             figures = _forecast(run, int(trials), int(max_pulls), explored.get(kind, {"pulls": 0.0})["pulls"])
             least_pulls, bound_family = _bound(values, problem, bandit) if certifies else (None, None)
             row = {"adversary": adversary, "method": name, "exploration": kind, **figures}
@@ -302,10 +303,10 @@ def _bound(means: NDArray[np.float64], problem: Problem, bandit: Bandit) -> tupl
     return (of_two, "sub-gaussian") if of_two >= of_all else (of_all, "gaussian")
 
 
-def _settings(method: Method, epsilon: float) -> list[tuple[str, str]]:
-    has = {option.name for option in method.options}
+def _explorations(method: Method, epsilon: float) -> tuple[str, ...]:
+    has = set() if isinstance(method, OwnMethod) else {option.name for option in method.options}
     explores = epsilon > 0.0 and "exploration" in has and "parameters" not in has  # sample means do not, by default
-    return [(method.name, kind) for kind in (EXPLORATIONS if explores else ("none",))]
+    return EXPLORATIONS if explores else ("none",)
 
 
 def _forecast(run: Callable[..., Trials], count: int, cap: int, forced: float) -> dict[str, float]:

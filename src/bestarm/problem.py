@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,6 +133,41 @@ def checked_rewards(problem: Problem, values: object) -> NDArray[np.float64]:
     if wrong.size:
         checked_reward(problem, float(rewards[wrong[0]]))
     return rewards
+
+
+_BOOLS = bool, np.bool_  # to write it out as a union takes half a microsecond at every call
+
+
+def place_of(arm: Label, index: Mapping[Label, int], labels: tuple[Label, ...]) -> int:
+    """Return the place of an arm among the labels, by an index of them; refuse what is none of them."""
+    try:
+        place = index[arm]
+        if isinstance(arm, _BOOLS) and not isinstance(labels[place], bool):
+            raise KeyError  # True is equal to 1, but no name for the second arm
+        return place
+    except (KeyError, TypeError):  # a TypeError is what a label that can't be looked up gives
+        known = ", ".join(repr(label) for label in labels[:8])
+        more = ", ..." if len(labels) > 8 else ""
+        raise InputError("arm", "be one of the labels", arm, f"the arms are {known}{more}") from None
+
+
+def places_of(arms: Sequence[Label], index: Mapping[Label, int], labels: tuple[Label, ...]) -> NDArray[np.int64]:
+    """Return the places of many arms, or refuse them all for the sake of one."""
+    if isinstance(arms, np.ndarray) and _are_places(arms, labels):
+        return arms.astype(np.int64)
+    if isinstance(arms, str | set | frozenset) or not isinstance(arms, Iterable):
+        raise InputError("arms", "be a list of labels", arms, "use tell for a single reward")
+    return np.fromiter((place_of(arm, index, labels) for arm in arms), np.int64)
+
+
+def _are_places(arms: NDArray[Any], labels: tuple[Label, ...]) -> bool:
+    """Tell whether an array of labels is one of places, all of them valid, so that no look-up is needed."""
+    return (
+        arms.dtype.kind in "iu"
+        and arms.ndim == 1
+        and labels == tuple(range(len(labels)))
+        and (arms.size == 0 or bool(arms.min() >= 0 and arms.max() < len(labels)))
+    )
 
 
 def _labels(arms: int | Iterable[Label]) -> tuple[Label, ...]:

@@ -62,7 +62,8 @@ class Result:
     arms : tuple of ArmRow
         Estimates and intervals at the time of the decision.
     promise : str
-        The assumption under which the error probability is at most delta, or is meant to be.
+        The assumption under which the error probability is at most delta, or is meant to be; empty of a method of the
+        user's own, of which none is known here.
     proved : bool
         Whether that is proved. If not, the sentence says so.
     limit : {None, "contamination", "resolution", "budget"}
@@ -121,6 +122,11 @@ class Result:
             noise = f"rewards from {self.bounds[0]:g} to {self.bounds[1]:g}"
         if self.alarms:
             return f"{_NO_CLAIM} ({noise}, epsilon = {self.epsilon:g})"
+        if self._is_own:
+            return (
+                f"asked for delta = {self.delta:g} ({noise}, epsilon = {self.epsilon:g}); "
+                "the claim is the method's own, and bestarm knows of no promise for it"
+            )
         if not self.proved:
             return (
                 f"meant to be wrong with probability at most {self.delta:g} ({noise}, epsilon = {self.epsilon:g}) "
@@ -131,7 +137,15 @@ class Result:
             f"({noise}, epsilon = {self.epsilon:g}: {self.promise})"
         )
 
+    @property
+    def _is_own(self) -> bool:
+        """Whether the method is a policy of the user's."""
+        return not self.promise
+
     def _identified(self) -> str:
+        if self._is_own:
+            claim = f"{self.method} names {self.best!r} as the arm with the highest mean of {len(self.arms)}"
+            return f"{claim}{self._compared()} after {self.pulls:,} rewards, {self._terms()}"
         within = self.options.get("good_enough")
         near = within is not None and len(self.candidates) > 1
         sentence = f"{self._named()}{self._compared()}: "
@@ -156,6 +170,8 @@ class Result:
 
     def _stopped(self) -> str:
         sentence = f"no winner is named among {self._listed()}: {self.method} stopped after {self.pulls:,} rewards, "
+        if self._is_own:
+            return f"{sentence}{self._terms()}"
         if self.limit == "contamination":
             sentence += (
                 f"as contamination of this kind (epsilon = {self.epsilon:g}) could hide the lead that is left; "

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from bestarm.errors import InputError
 from bestarm.extras import needs
 
 if TYPE_CHECKING:
@@ -125,6 +126,9 @@ def describe(finder: Any) -> str:
     words = f"{result.leader!r} leads"
     if result.evidence is not None:
         words += f", p = {result.evidence:.2g}"
-    forecast = seen.forecast()
+    try:
+        forecast = seen.forecast()
+    except InputError:  # of sources, or of a method of the user's own
+        return words
     ends = {"no winner": ", then no winner", "not at this epsilon": ", then no winner at this epsilon"}
     return f"{words}; {forecast.brief}{ends.get(forecast.outlook, '')}"

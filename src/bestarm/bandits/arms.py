@@ -201,3 +201,11 @@ def _positive(**given: float) -> float:
     if not 0.0 < number(value) <= 1e290:
         raise InputError(name, "be a finite number > 0", value, "of size at most 1e290")
     return float(value)
+
+
+# Every law of this file by name: a function that says that it returns a CompiledArm.
+LAWS: dict[str, Callable[..., CompiledArm]] = {
+    name: value
+    for name, value in list(vars().items())
+    if not name.startswith("_") and getattr(value, "__annotations__", {}).get("return") == "CompiledArm"
+}

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from bestarm.cli.options import SIMULATED, names, numbers
+from bestarm.cli.commands import Command
+from bestarm.cli.options import SIMULATED, explained, names, numbers
 from bestarm.cli.output import Format, write_rows
 
 
@@ -63,3 +64,6 @@ def attack(
     picture = out / "attack.png"
     draw_attack_table(frame, picture)
     print(f"picture: {picture}", file=sys.stderr)
+
+
+COMMAND = Command(attack, rank=6, epilog=explained(*SIMULATED))

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from bestarm.cli.commands import Command
 from bestarm.cli.output import Format, write_rows
 
 
@@ -30,3 +31,6 @@ def demo(
     picture = out / "demo.png"
     draw_demo(frame, picture)
     print(f"picture: {picture}", file=sys.stderr)
+
+
+COMMAND = Command(demo, rank=0)

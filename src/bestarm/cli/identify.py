@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bestarm.cli.commands import Command
 from bestarm.cli.log_options import (
     Arm,
     Bounds,
@@ -23,7 +24,7 @@ from bestarm.cli.log_options import (
     reading_bar,
     spoken_refusals,
 )
-from bestarm.cli.options import given
+from bestarm.cli.options import explained_of_logs, given
 from bestarm.cli.output import Format, arm_rows, write_rows
 from bestarm.contaminations import CONTAMINATIONS
 
@@ -200,3 +201,6 @@ def _draw(result: LogResult, path: Path) -> None:
         print(
             f"{path}: some letters of the arms' names are not in the font (a browser has more: .svg)", file=sys.stderr
         )
+
+
+COMMAND = Command(identify, rank=3, epilog=explained_of_logs())

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from bestarm.cli.commands import Command
 from bestarm.cli.log_options import (
     Arm,
     Bounds,
@@ -59,3 +60,6 @@ def inspect(
     else:
         for line in spoken(str(found)).splitlines():
             say(line, indent=2) if line.startswith("- ") else print(line)
+
+
+COMMAND = Command(inspect, rank=2)

@@ -8,15 +8,7 @@ from typing import Annotated
 import typer
 
 from bestarm import __version__
-from bestarm.cli.attack import attack
-from bestarm.cli.demo import demo
-from bestarm.cli.identify import identify
-from bestarm.cli.inspect import inspect
-from bestarm.cli.options import SIMULATED, explained, explained_of_logs
-from bestarm.cli.plan import plan
-from bestarm.cli.reproduce import reproduce
-from bestarm.cli.simulate import simulate
-from bestarm.cli.study import study
+from bestarm.cli.commands import all_commands
 from bestarm.errors import InputError, StoreError
 
 BAD_INPUT = 2
@@ -29,14 +21,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(demo)
-app.command()(reproduce)
-app.command()(inspect)
-app.command(epilog=explained_of_logs())(identify)
-app.command(epilog=explained(*SIMULATED))(plan)
-app.command(epilog=explained(*SIMULATED))(simulate)
-app.command(epilog=explained(*SIMULATED))(attack)
-app.add_typer(study)
+for command in all_commands():
+    command.add_to(app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from bestarm.cli.commands import Command
 from bestarm.cli.identify import NO_WINNER
-from bestarm.cli.options import SimulatedContamination, names, numbers, pair
+from bestarm.cli.options import SIMULATED, SimulatedContamination, explained, names, numbers, pair
 from bestarm.cli.output import Format, write_rows
 
 
@@ -64,3 +65,6 @@ def plan(
         write_rows(made.forecasts, form)
         print("", *(f"- {sentence}" for sentence in made.advice), sep="\n")
     raise typer.Exit(0 if made.identifiable else NO_WINNER)
+
+
+COMMAND = Command(plan, rank=4, epilog=explained(*SIMULATED))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bestarm.cli.commands import Command
 from bestarm.cli.options import given, numbers
 from bestarm.cli.output import Format, write_rows
 
@@ -108,3 +109,6 @@ def _short(row: dict[str, Any]) -> dict[str, Any]:
     under = {"holds_under": "holds: ", "does_not_hold_under": "does not: ", "open_under": "open: "}
     found = "; ".join(words + row[name] for name, words in under.items() if row[name])
     return {"experiment": row["experiment"], "verdict": row["verdict"], "claim": row["claim"], "readings": found}
+
+
+COMMAND = Command(reproduce, rank=1)

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bestarm.cli.options import GoodEnough, Resolution, SimulatedContamination, given, numbers
+from bestarm.cli.commands import Command
+from bestarm.cli.options import SIMULATED, GoodEnough, Resolution, SimulatedContamination, explained, given, numbers
 from bestarm.cli.output import Format, write_rows
 
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
@@ -222,3 +223,6 @@ def _check_without_study(named: dict[str, str], values: dict[str, Any]) -> None:
 
 def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
+
+
+COMMAND = Command(simulate, rank=5, epilog=explained(*SIMULATED))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bestarm.cli.commands import Command
 from bestarm.cli.options import Contamination, GoodEnough, Resolution, given, names, pair
 from bestarm.cli.output import Format, arm_rows, write_rows
 
@@ -328,3 +329,6 @@ def _number(text: str, line: int) -> float:
         return float(text)
     except (TypeError, ValueError):
         raise InputError(f"reward in line {line}", "be a number", text, "mend the file") from None
+
+
+COMMAND = Command(study, rank=7)

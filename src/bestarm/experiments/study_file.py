@@ -18,22 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from bestarm.bandits import (
-    ATTACKS,
-    Adversary,
-    Arm,
-    Bandit,
-    Bernoulli,
-    Beta,
-    Discrete,
-    Empirical,
-    Exponential,
-    Gaussian,
-    LogNormal,
-    StudentT,
-    Uniform,
-    adversaries,
-)
+from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, adversaries
+from bestarm.bandits import LAWS as ALL_LAWS
 from bestarm.checks import checked, number
 from bestarm.contaminations import CONTAMINATIONS
 from bestarm.errors import InputError
@@ -42,19 +28,17 @@ from bestarm.experiments.numbers import grid_numbers
 from bestarm.methods import METHODS
 from bestarm.problem import Problem, pose
 
+# All laws, as a file calls them: gaussian, lognormal, student-t.
 LAWS: dict[str, Callable[..., Arm]] = {
-    "gaussian": Gaussian,
-    "bernoulli": Bernoulli,
-    "exponential": Exponential,
-    "uniform": Uniform,
-    "lognormal": LogNormal,
-    "beta": Beta,
-    "student-t": StudentT,
-    "discrete": Discrete,
-    "empirical": Empirical,
+    re.sub(r"(?<=[a-z])([A-Z])$", r"-\1", name).lower(): law for name, law in ALL_LAWS.items()
 }
 # Laws of which one table gives all arms, by a list `means`; and the parameter that is the mean.
-BY_MEANS = {"gaussian": "mean", "bernoulli": "p", "exponential": "mean", "student-t": "mean"}
+BY_MEANS = {
+    name: parameter
+    for name, law in LAWS.items()
+    for parameter in ("mean", "p")
+    if parameter in inspect.signature(law).parameters
+}
 # Adversaries that are one law, and their words; the first parameter is one number for all arms, or one for each.
 VALUES: dict[str, tuple[Callable[..., Adversary], str]] = {
     "point": (adversaries.Point, "always {first}"),

@@ -83,6 +83,10 @@ def read_settings(text: str) -> Settings:
 
 def new_settings(arms: Any, lease: float | None, question: dict[str, Any]) -> Settings:
     """Return checked settings of a new study, or refuse them."""
+    method = question.get("method", "")
+    if not isinstance(method, str):
+        fix = "processes that share a study have no way to share a policy; use Identifier in one of them"
+        raise InputError("method", "be a name of the catalogue in a study", method, fix)
     probe = Folded(arms, **question)
     labels = list(probe.labels)
     for label in labels:

@@ -50,6 +50,8 @@ class Method:
     certifies : bool
         Whether its promise is proved, and its intervals hold at every time, so that the same rewards can be judged at
         another epsilon.
+    rank : int
+        Its place in lists of all methods.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Method:
     rule: Callable[[Problem, Mapping[str, Any]], Rule]
     random: bool = False
     certifies: bool = False
+    rank: int = 100
 
     def promised(self, options: Mapping[str, Any]) -> str:
         """Return the assumption under which the error probability is, or is meant to be, at most delta."""

@@ -133,4 +133,5 @@ METHOD = Method(
     options=(CONTAMINATION, RESOLUTION, GOOD_ENOUGH, SHARE_FROM, PAIRED),
     rule=certified_rule,
     certifies=True,
+    rank=0,
 )

@@ -11,4 +11,5 @@ METHOD = Method(
     promise=trimmed_promise,
     options=(ALPHA, THRESHOLD, POWER, EXPLORATION),
     rule=lambda problem, options: gap_rule(problem, options, epsilon=problem.epsilon),
+    rank=1,
 )

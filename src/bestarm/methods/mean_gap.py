@@ -20,4 +20,5 @@ METHOD = Method(
     promise="no reward is replaced",
     options=(THRESHOLD, POWER, PARAMETERS, EXPLORATION_IF_SAME),
     rule=lambda problem, options: gap_rule(problem, options, epsilon=reckoned_with(problem, options)),
+    rank=6,
 )

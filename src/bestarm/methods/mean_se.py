@@ -11,4 +11,5 @@ METHOD = Method(
     promise="no reward is replaced",
     options=(PARAMETERS, EXPLORATION_IF_SAME),
     rule=lambda problem, options: elimination_rule(problem, options, epsilon=reckoned_with(problem, options)),
+    rank=5,
 )

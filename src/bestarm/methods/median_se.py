@@ -27,4 +27,5 @@ METHOD = Method(
     promise=promise,
     options=(ALPHA, EXPLORATION),
     rule=lambda problem, options: elimination_rule(problem, options, epsilon=problem.epsilon, estimator=MEDIAN),
+    rank=4,
 )

@@ -35,4 +35,5 @@ METHOD = Method(
     options=(ALPHA, THRESHOLD, POWER, EXPLORATION, FLOOR, SEED),
     rule=random_rule,
     random=True,
+    rank=3,
 )

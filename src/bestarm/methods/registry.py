@@ -1,20 +1,33 @@
-"""All methods by name."""
+"""All methods by name: every file of this folder that says `METHOD = ...`, and policies of the user's own."""
 
 from __future__ import annotations
 
-from bestarm.checks import one_of
-from bestarm.methods import certified, g_cbai, mean_gap, mean_se, median_se, random_sampling, se_cbai
-from bestarm.methods._base import Method
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-METHODS: dict[str, Method] = {
-    module.METHOD.name: module.METHOD
-    for module in (certified, g_cbai, se_cbai, random_sampling, median_se, mean_se, mean_gap)
-}
+from bestarm.checks import one_of
+from bestarm.methods._base import Method
+from bestarm.methods.own import own_method
 
 DEFAULT = "certified"
 
 
-def get_method(name: str) -> Method:
-    """Return a method by its name, or refuse the name and list those there are."""
-    one_of("method", name, tuple(METHODS))
-    return METHODS[name]
+def _found() -> dict[str, Method]:
+    """Return the methods of this folder, by rank and name."""
+    names = sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
+    modules = (import_module(f"bestarm.methods.{name}") for name in names if name != "registry")
+    methods = [module.METHOD for module in modules if hasattr(module, "METHOD")]
+    return {method.name: method for method in sorted(methods, key=lambda one: (one.rank, one.name))}
+
+
+METHODS: dict[str, Method] = _found()
+
+
+def get_method(method: Any) -> Method:
+    """Return a method by its name, or a policy as a method; refuse what is neither, and list the names there are."""
+    if callable(method) or hasattr(method, "choose"):
+        return own_method(method, tuple(METHODS))
+    one_of("method", method, tuple(METHODS))
+    return METHODS[method]

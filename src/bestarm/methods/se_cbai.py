@@ -11,4 +11,5 @@ METHOD = Method(
     promise=trimmed_promise,
     options=(ALPHA, EXPLORATION),
     rule=lambda problem, options: elimination_rule(problem, options, epsilon=problem.epsilon),
+    rank=2,
 )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestarm.errors import InputError
+from bestarm.policy import PolicyRule
 from bestarm.simulation.chunks import ChunkResult, Spec, run_chunk
 from bestarm.simulation.fingerprints import code_key
 from bestarm.simulation.pace import Pace
@@ -117,10 +118,23 @@ def _packed(spec: Spec) -> Packed:
 
     try:
         data = cloudpickle.dumps(spec)
-    except Exception as error:  # whatever an arm or adversary of the user's raises
+    except Exception as error:  # whatever an arm, an adversary or a policy of the user's raises
         reason = f"{type(error).__name__}: {error}; use backend='threads', or functions without such things"
-        raise InputError("bandit", "be picklable to be sent to other processes", spec.bandit, reason) from error
+        whose: tuple[str, Any] = ("bandit", spec.bandit)
+        if isinstance(spec.rule, PolicyRule) and not _can_be_sent(spec.rule):
+            whose = ("method", spec.rule.factory)
+        raise InputError(whose[0], "be picklable to be sent to other processes", whose[1], reason) from error
     return Packed(_code(), hashlib.sha256(data).hexdigest(), data)
+
+
+def _can_be_sent(part: Any) -> bool:
+    import cloudpickle
+
+    try:
+        cloudpickle.dumps(part)
+    except Exception:
+        return False
+    return True
 
 
 _unpacked: dict[str, Spec] = {}

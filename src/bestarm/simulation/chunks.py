@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, new_state
 from bestarm.kernels.trials.drive import run_on, tell_on
 from bestarm.kernels.trials.verbs import ask
+from bestarm.policy import NO_WINNER, PolicyRule, chosen, observed
+from bestarm.policy_state import IDENTIFIED, INDISTINGUISHABLE
 from bestarm.problem import LARGEST_REWARD, Problem, checked_reward
 from bestarm.simulation.seeds import TrialSeeds, generator, method_seed
 
@@ -43,10 +45,11 @@ class Spec:
     ----------
     problem : Problem
         The question.
-    rule : Rule
-        The settings of the method; every trial draws arms, if at all, by a seed of its own, set in a copy.
+    rule : Rule or PolicyRule
+        The settings of the method; every trial draws arms, if at all, by a seed of its own, set in a copy. Or how a
+        policy is made, a new one with a seed of its own for every trial.
     laws : Laws or None
-        What rewards are drawn from; None if that is the bandit, which has Python functions in it.
+        What rewards are drawn from; None if that is the bandit, which has Python functions in it or meets a policy.
     bandit : Bandit or None
         The bandit, in that case.
     max_pulls : int
@@ -56,7 +59,7 @@ class Spec:
     """
 
     problem: Problem
-    rule: Rule
+    rule: Rule | PolicyRule
     laws: Laws | None
     bandit: Bandit | None
     max_pulls: int
@@ -96,8 +99,12 @@ class ChunkResult:
 def run_chunk(spec: Spec, first: int, last: int) -> ChunkResult:
     """Run the trials first, ..., last - 1. What trial i gives depends on `spec` and i alone."""
     result = ChunkResult.empty(last - first, spec.problem.size)
+    if isinstance(spec.rule, PolicyRule):
+        for place in range(last - first):
+            _run_policy(spec, spec.rule, first + place, result.part(place, place + 1))
+        return result
     if spec.laws is not None:
-        _run_compiled(spec, spec.laws, spec.seeds.words(first, last), result)
+        _run_compiled(spec, spec.rule, spec.laws, spec.seeds.words(first, last), result)
         return result
     rule = spec.rule.copy()
     for place in range(last - first):
@@ -111,18 +118,18 @@ def run_chunk(spec: Spec, first: int, last: int) -> ChunkResult:
     return result
 
 
-def _foreseen(spec: Spec) -> int:
+def _foreseen(spec: Spec, rule: Rule) -> int:
     """Return for how many rewards of a trial to have room from the beginning: memory that is not used costs nothing."""
     arms = spec.problem.size
-    usual = arms * max(2.0 * spec.rule["explored"][0], REWARDS_AN_ARM)
+    usual = arms * max(2.0 * rule["explored"][0], REWARDS_AN_ARM)
     return int(min(spec.max_pulls, usual, MOST_REWARDS))
 
 
-def _run_compiled(spec: Spec, laws: Laws, seeds: NDArray[np.uint64], result: ChunkResult) -> None:
-    rule = spec.rule.copy()
+def _run_compiled(spec: Spec, settings: Rule, laws: Laws, seeds: NDArray[np.uint64], result: ChunkResult) -> None:
+    rule = settings.copy()
     laws = laws._replace(memory=laws.memory.copy())  # another thread may use these
     spare, _spare.pool = _spare.pool, None
-    state = new_state(spec.problem.size, rule, rewards=_foreseen(spec), pool=spare)
+    state = new_state(spec.problem.size, rule, rewards=_foreseen(spec, rule), pool=spare)
     blank = new_state(spec.problem.size, rule)
 
     def run(rng: np.random.Generator, words: NDArray[np.uint64], seeds: NDArray[np.uint64], part: ChunkResult) -> None:
@@ -141,6 +148,34 @@ def _run_compiled(spec: Spec, laws: Laws, seeds: NDArray[np.uint64], result: Chu
         _spare.pool = state.samples.pool
 
 
+def _run_policy(spec: Spec, rule: PolicyRule, trial: int, result: ChunkResult) -> None:
+    """Run a trial of a policy, on the rewards that a method of the catalogue would meet."""
+    assert spec.bandit is not None
+    child = spec.seeds.child(trial)
+    arms, name = spec.problem.size, rule.name
+    policy = replace(rule, question=replace(rule.question, seed=method_seed(child))).start()
+    stream = spec.bandit.stream(child)
+    counts = [0] * arms
+    pending = np.zeros(arms, np.int64)
+    pending.flags.writeable = False
+    t, decision = 0, None
+    while decision is None and t < spec.max_pulls:
+        arm = chosen(policy, name, pending, t)
+        reward = _checked(spec, stream.pull(arm))
+        decision = observed(policy, name, arm, reward, arms, t)
+        counts[arm] += 1
+        t += 1
+    result.pulls[0], result.arm_pulls[0] = t, counts
+    result.answers[0] = NO_WINNER if decision is None else decision
+    result.done[0] = 0 if decision is None else INDISTINGUISHABLE if decision == NO_WINNER else IDENTIFIED
+
+
+def _checked(spec: Spec, reward: float) -> float:
+    if not abs(reward) <= LARGEST_REWARD:
+        raise InputError("reward", "be a finite number", reward, "an arm or adversary of the bandit gave it")
+    return checked_reward(spec.problem, reward)
+
+
 def _run_in_python(spec: Spec, rule: Rule, rng: np.random.Generator) -> State:
     assert spec.bandit is not None
     state = new_state(spec.problem.size, rule)
@@ -148,9 +183,6 @@ def _run_in_python(spec: Spec, rule: Rule, rng: np.random.Generator) -> State:
     index, reward = np.empty(1, np.int64), np.empty(1)
     while state.control["done"][0] == 0 and state.control["t"][0] < spec.max_pulls:
         ask(state, rule, 1, index)
-        reward[0] = stream.pull(int(index[0]))
-        if not abs(reward[0]) <= LARGEST_REWARD:
-            raise InputError("reward", "be a finite number", reward[0], "an arm or adversary of the bandit gave it")
-        checked_reward(spec.problem, float(reward[0]))
+        reward[0] = _checked(spec, stream.pull(int(index[0])))
         state, _, _ = tell_on(state, rule, index, reward)
     return state

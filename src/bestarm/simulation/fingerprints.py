@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import pickle
 import sys
 import types
@@ -15,6 +16,7 @@ import numpy as np
 from bestarm.bandits import Bandit
 from bestarm.errors import InputError
 from bestarm.kernels.jit.cache import source_key
+from bestarm.policy import PolicyRule
 from bestarm.simulation.chunks import NO_CAP, Spec
 
 _SHOWN = 200
@@ -28,7 +30,8 @@ def fingerprint(spec: Spec, bandit: Bandit, method: str, options: Mapping[str, A
         "adversary": _described(bandit.adversary),
         "laws": laws_digest(bandit),
         "method": method,
-        "options": dict(options),
+        "options": json.loads(json.dumps(dict(options), default=repr)),
+        **({"policy": policy_digest(spec.rule)} if isinstance(spec.rule, PolicyRule) else {}),
         "delta": problem.delta,
         "epsilon": problem.epsilon,
         "sigma": problem.sigma,
@@ -78,19 +81,56 @@ def laws_digest(bandit: Bandit) -> str:
     return found.hexdigest()[:32]
 
 
-def _function(draw: Any) -> Iterator[bytes]:
+def policy_digest(rule: PolicyRule) -> str:
+    """Return a word for a policy: its stated `version`, its own code and that of the classes it inherits from.
+
+    Functions that it calls are not looked into: a `version` that is counted up says that they have changed.
+    """
+    found = hashlib.sha256()
+    for piece in _made_of(rule.factory):
+        found.update(piece)
+    for _, value in sorted(rule.options.items()):
+        found.update(_pickled(value, "method"))
+    return found.hexdigest()[:32]
+
+
+def _made_of(factory: Any) -> Iterator[bytes]:
+    if isinstance(factory, functools.partial):
+        yield from _made_of(factory.func)
+        yield _pickled((factory.args, sorted(factory.keywords.items())), "method")
+    elif isinstance(factory, type):
+        for base in factory.__mro__:
+            if base.__module__ not in ("builtins", "typing", "abc"):
+                yield from _class(base)
+    else:
+        yield from _function(factory, "method")
+
+
+def _class(cls: type) -> Iterator[bytes]:
+    for name, value in sorted(vars(cls).items()):
+        plain = getattr(value, "__func__", None) or getattr(value, "fget", None) or value  # of methods, of properties
+        if isinstance(plain, types.FunctionType):
+            yield name.encode()
+            yield from _function(plain, "method")
+        elif not name.startswith("_"):
+            yield name.encode() + _pickled(value, "method")
+
+
+def _function(draw: Any, whose: str = "bandit") -> Iterator[bytes]:
     """Give what a function is made of: its code, defaults and the values it closes over, not the globals it reads."""
     code = getattr(draw, "__code__", None)
     if code is None:
-        yield _pickled(draw)
+        yield _pickled(draw, whose)
         return
     yield from _code(code)
     cells = [cell.cell_contents for cell in draw.__closure__ or ()]
     for value in (*(draw.__defaults__ or ()), *(draw.__kwdefaults__ or {}).items(), *cells):
         if isinstance(value, types.FunctionType):
-            yield from _function(value)
+            yield from _function(value, whose)
+        elif isinstance(value, type):  # of a method that says super()
+            yield value.__qualname__.encode()
         else:
-            yield _pickled(value)
+            yield _pickled(value, whose)
 
 
 def _code(code: types.CodeType) -> Iterator[bytes]:
@@ -102,9 +142,9 @@ def _code(code: types.CodeType) -> Iterator[bytes]:
             yield repr(constant).encode()
 
 
-def _pickled(value: Any) -> bytes:
+def _pickled(value: Any, whose: str) -> bytes:
     try:
         return pickle.dumps(value)
     except Exception as error:  # whatever the user's object raises
         fix = "its trials can't be told from those of another function; give it numbers and arrays only"
-        raise InputError("bandit", "be picklable to be checkpointed", value, fix) from error
+        raise InputError(whose, "be picklable to be checkpointed", value, fix) from error

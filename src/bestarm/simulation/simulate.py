@@ -12,7 +12,8 @@ import numpy as np
 from bestarm.bandits import Bandit
 from bestarm.checks import Seed, checked, one_of
 from bestarm.errors import InputError
-from bestarm.methods import get_method
+from bestarm.methods import OwnMethod, get_method
+from bestarm.policy import Factory
 from bestarm.problem import Problem, pose
 from bestarm.result import STATUSES
 from bestarm.simulation.backends import BACKENDS, finished_chunks, load_dask
@@ -27,7 +28,7 @@ from bestarm.simulation.trials import Trials
 
 def simulate(
     bandit: Bandit,
-    method: str,
+    method: str | Factory,
     *,
     delta: float,
     trials: int = 1000,
@@ -55,7 +56,8 @@ def simulate(
     bandit : Bandit
         What to pull. One with Python functions among its parts is simulated in Python, about a hundred times slower.
     method, delta, **options
-        As for `Identifier`.
+        As for `Identifier`. A policy of your own is run in Python, on the very rewards that a method of the catalogue
+        would meet; `Question.seed` is another one in every trial.
     trials : int >= 1
         How many.
     seed : int, SeedSequence or Generator
@@ -112,11 +114,12 @@ def simulate(
     complete = entry.complete(problem, options)
     if complete.get("contamination") == "sources":
         raise InputError("contamination", "not be sources", "sources", "simulated rewards have no sources")
+    compiled = bandit.compiled and not isinstance(entry, OwnMethod)
     spec = Spec(
         problem=problem,
-        rule=entry.rule(problem, complete),
-        laws=bandit.laws() if bandit.compiled else None,
-        bandit=None if bandit.compiled else bandit,
+        rule=entry.settings(problem, complete) if isinstance(entry, OwnMethod) else entry.rule(problem, complete),
+        laws=bandit.laws() if compiled else None,
+        bandit=None if compiled else bandit,
         max_pulls=cap,
         seeds=next_seeds(seed),
     )
@@ -128,7 +131,7 @@ def simulate(
     missing = [(0, count)] if kept is None else kept.read(result)
     pace = Pace(missing, size, hands, SECONDS if kept is None else SECONDS_IN_FILES)
     finished = finished_chunks(spec, pace, backend, hands, address)
-    with progress_bar(method, count, progress) as advance, contextlib.closing(finished):
+    with progress_bar(entry.name, count, progress) as advance, contextlib.closing(finished):
         restored = count - sum(last - first for first, last in missing)
         if restored:
             advance(restored)

@@ -163,7 +163,7 @@ class Trials:
         import pyarrow.parquet as pq
 
         table = pa.Table.from_pandas(self.to_frame(), preserve_index=False)
-        metadata = {**(table.schema.metadata or {}), _SETTINGS: json.dumps(self.settings).encode()}
+        metadata = {**(table.schema.metadata or {}), _SETTINGS: json.dumps(self.settings, default=repr).encode()}
         pq.write_table(table.replace_schema_metadata(metadata), path)
 
     @classmethod

@@ -1,0 +1,87 @@
+"""A policy of the user's own as a method: what the catalogue says of its methods, as far as it is known."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bestarm.errors import InputError
+from bestarm.methods._base import SEED, Method, Option
+from bestarm.policy import Factory, PolicyRule, Question, policy_name, policy_options
+from bestarm.problem import Problem
+
+_EMPTY = inspect.Parameter.empty
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnMethod(Method):
+    """A method made of a policy. Nothing is known of its promise; its options are the parameters of its class."""
+
+    factory: Factory
+    takes_others: bool
+
+    def complete(self, problem: Problem, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all options with their values, or refuse an unknown or missing one."""
+        known = {option.name: option for option in self.options}
+        others = {name: value for name, value in given.items() if name not in known and self.takes_others}
+        for name, option in known.items():
+            if option.default is _EMPTY and given.get(name) is None:
+                raise InputError(name, f"be given to {self.name}", None, f"it has no default: method=..., {name}=...")
+        return {**others, **super().complete(problem, {name: given[name] for name in given if name not in others})}
+
+    def settings(self, problem: Problem, options: Mapping[str, Any]) -> PolicyRule:
+        """Return how the policy is made for a problem."""
+        given = {name: value for name, value in options.items() if name != SEED.name}
+        question = Question(
+            problem.size, problem.delta, problem.epsilon, problem.sigma, problem.bounds, options[SEED.name]
+        )
+        return PolicyRule(self.factory, question, given)
+
+
+def own_method(factory: Any, taken: tuple[str, ...]) -> OwnMethod:
+    """Return the method that a class or function of a `Question` stands for, or refuse what is none."""
+    if not callable(factory):
+        fix = f"pass the class {type(factory).__name__} itself, and its options by keyword: every run makes one anew"
+        rule = "be a name of the catalogue, or a class or function that makes a Policy of a Question"
+        raise InputError("method", rule, factory, fix)
+    name = policy_name(factory)
+    if name in taken:
+        raise InputError("method", "have a name of its own", name, "a method of the catalogue has that one; set `name`")
+    known, takes_others = policy_options(factory)
+    known.pop(SEED.name, None)
+    options = tuple(
+        Option(option, default if default is _EMPTY else _Constant(default), "", _as_given)
+        for option, default in known.items()
+    )
+    summary = (inspect.getdoc(factory) or "").split("\n", 1)[0] or "a policy of your own"
+    return OwnMethod(
+        name=name,
+        summary=summary,
+        source="your own",
+        promise="",
+        options=(*options, SEED),
+        rule=_no_kernel,
+        random=True,
+        factory=factory,
+        takes_others=takes_others,
+    )
+
+
+@dataclass(frozen=True)
+class _Constant:
+    """A default that is what it is, even if it could be called."""
+
+    value: Any
+
+    def __call__(self, problem: Problem) -> Any:
+        return self.value
+
+
+def _as_given(value: Any) -> Any:
+    return value
+
+
+def _no_kernel(problem: Problem, options: Mapping[str, Any]) -> Any:
+    raise TypeError("a policy has no kernel: use `settings`")

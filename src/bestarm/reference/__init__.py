@@ -1,0 +1,15 @@
+"""The algorithms as an executable specification: plain Python policies, as literal and as slow as can be.
+
+Each reads like the pseudocode, with its line numbers, and imports no kernel: what the compiled methods do is checked
+against these, pull by pull. They go wherever the name of a method goes: `simulate(bandit, reference.SECBAI, ...)`.
+"""
+
+from bestarm.reference.certified import Certified
+from bestarm.reference.g_cbai import GCBAI
+from bestarm.reference.mean_gap import MeanGap
+from bestarm.reference.mean_se import MeanSE
+from bestarm.reference.median_se import MedianSE
+from bestarm.reference.random_sampling import Random
+from bestarm.reference.se_cbai import SECBAI
+
+__all__ = ["GCBAI", "SECBAI", "Certified", "MeanGap", "MeanSE", "MedianSE", "Random"]

@@ -1,0 +1,142 @@
+"""What all kinds of evidence of "certified" share: the price of contamination and the bets of a pair.
+
+"Section 5" is a section of docs/explanation/certified.md, after which all of it is written.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def log_sum(terms: Floats) -> Floats:
+    """Log of the sum of exp over the last axis; minus infinity stands for no evidence."""
+    top = np.max(terms, axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore", under="ignore"):
+        return np.asarray(np.log(np.sum(np.exp(terms - top), axis=-1)) + top[..., 0])
+
+
+# ------------------------------------------------------------------------- section 3: contamination is a price
+
+
+@dataclass
+class Contamination:
+    kind: str
+    epsilon: float
+    share_from: float | None
+    arms: int
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("prescient", "malicious", "share-of-arm", "share-of-all"):
+            raise ValueError(f"unknown contamination {self.kind!r}")
+
+    def count(self, n: int, N: int) -> tuple[int, int]:
+        """The c of each arm, and the c of all arms together, after n rounds and N rewards of all arms."""
+        if self.epsilon == 0:
+            return 0, 0
+        n0 = 1 / self.epsilon if self.share_from is None else self.share_from
+        of_arm = of_all = 0
+        if self.kind == "share-of-arm":
+            of_arm = math.floor(self.epsilon * max(n, n0) + 1e-9)
+        if self.kind == "share-of-all":
+            of_all = math.floor(self.epsilon * max(N, self.arms * n0) + 1e-9)
+        return of_arm, of_all
+
+    def level(self, phi: Floats, least: Floats, most: Floats) -> Floats:
+        """The price of n rewards is n times the logarithm of this, and odds for each of those that are counted."""
+        if self.kind == "prescient":
+            return (1 - self.epsilon) * phi + self.epsilon * most
+        if self.kind == "malicious":
+            return phi + self.epsilon * (most - least)
+        return phi
+
+
+# ------------------------------------------------------------------------------------------- section 4: the pair
+
+
+@dataclass
+class Mixture:
+    """The bets of both arms: their weights, odds, and the weights of the terms of a pair."""
+
+    log_weights: Floats
+    odds: Floats
+    same: float
+    product: float
+    alone: float
+
+    def log_terms(self, up: Floats, down: Floats, c: int) -> Floats:
+        """Logs of all terms of W, from raw log evidence with the bets along the last axis."""
+        lw, odds = self.log_weights, self.odds
+        pairs = (lw + up)[..., :, None] + (lw + down)[..., None, :] - c * np.maximum(odds[:, None], odds[None, :])
+        return np.concatenate(
+            [
+                math.log(self.same) + lw + up + down - c * odds,
+                math.log(self.product) + pairs.reshape(*pairs.shape[:-2], -1),
+                math.log(self.alone) + lw + up - c * odds,
+                math.log(self.alone) + lw + down - c * odds,
+            ],
+            axis=-1,
+        )
+
+    def log_W(self, up: Floats, down: Floats, c: int) -> Floats:
+        return log_sum(self.log_terms(up, down, c))
+
+    def log_alone(self, evidence: Floats, c: int) -> Floats:
+        return log_sum(self.log_weights + evidence - c * self.odds)
+
+    def can_grow(self, up: Floats, down: Floats, c_per_reward: float) -> bool:
+        """Section 10: is there a term of W above its price, from the excess of log means over log prices?"""
+        one = np.any(up > c_per_reward * self.odds) or np.any(down > c_per_reward * self.odds)
+        both = up[:, None] + down[None, :] > c_per_reward * np.maximum(self.odds[:, None], self.odds[None, :])
+        return bool(one or (c_per_reward > 0 and np.any(both)))
+
+
+@dataclass
+class Start:
+    """What slot and arm remember: where the next comparison starts, and the round that it waits for."""
+
+    p: int | None = None  # a sub-cell
+    waits_for: int = 0
+
+
+@dataclass
+class Look:
+    n: int
+    of_arm: int
+    of_all: int
+    e: float
+    locations: list[float]
+
+
+class Engine(Protocol):
+    """What the rounds of section 12 need to know of the rewards, which come in units of sigma or of the bounds."""
+
+    def tell(self, arm: int, reward: float) -> None: ...
+
+    def locate(self, arm: int) -> float:
+        """Location, from all rewards so far."""
+        ...
+
+    def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
+        """Step 3 of a look: is W(b, a) enough?"""
+        ...
+
+    def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool: ...
+
+    def hopeless(self, b: int, a: int, look: Look) -> bool:
+        """Does contamination forbid more evidence of b against a?"""
+        ...
+
+
+def upper_mean(h: Floats) -> float:
+    """Mean of h plus z standard errors (section 10)."""
+    n = len(h)
+    z = math.sqrt(2 * math.log(40 * (1 + math.log2(n)) ** 2))
+    return float(np.mean(h) + z * np.std(h) / math.sqrt(n))

@@ -1,0 +1,26 @@
+"""The attack-free counterpart of Algorithm 2: with sample means, by default as if epsilon were 0 (reading #16)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bestarm.policy import Question
+from bestarm.reference.estimators import mean
+from bestarm.reference.se_cbai import SECBAI
+
+
+class MeanSE(SECBAI):
+    """MTCD21, Algorithm 2 with sample means; parameters="same" keeps T and the radius of the robust method."""
+
+    name = "reference mean-se"
+
+    def __init__(self, question: Question, *, parameters: str = "clean", exploration: str = "hoeffding") -> None:
+        if parameters not in ("clean", "same"):
+            raise ValueError(f"parameters must be 'clean' or 'same', got {parameters!r}")
+        reckoned = replace(question, epsilon=0.0) if parameters == "clean" else question
+        super().__init__(reckoned, exploration=exploration)
+
+    def estimate(self, values: Sequence[float]) -> float:
+        """Sample mean."""
+        return mean(values)

@@ -1,0 +1,76 @@
+"""Algorithm 2 of the paper (SE-CBAI): pull all arms in rounds, drop those that fall behind.
+
+Lines, equations and readings as in g_cbai.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.policy import Estimate, Question
+from bestarm.reference.estimators import trimmed_mean
+from bestarm.reference.radii import elimination_radius, exploration_pulls
+
+
+class SECBAI:
+    """MTCD21, Algorithm 2.
+
+    Parameters
+    ----------
+    question : Question
+        K, delta, epsilon, sigma.
+    alpha : float in [0, 0.5), optional
+        Fraction trimmed off each end; epsilon / 2 as in lemma est_con (reading #9).
+    exploration : {"hoeffding", "chernoff", "none"}
+        Which T.
+    """
+
+    name = "reference se-cbai"
+
+    def __init__(self, question: Question, *, alpha: float | None = None, exploration: str = "hoeffding") -> None:
+        self.question, self.K = question, question.arms
+        self.alpha = question.epsilon / 2 if alpha is None else alpha
+        self.T = exploration_pulls(self.alpha, question.delta, exploration)
+        self.rewards: list[list[float]] = [[] for _ in range(self.K)]
+        self.active = list(range(self.K))  # M_t, by increasing index throughout; line 1
+        self.t = 0  # rounds, so also the pulls of each active arm (reading #7)
+
+    def choose(self, pending: NDArray[np.int64]) -> int:
+        """Line 3: every active arm once a round. Pulls that are under way count as made."""
+        return min(self.active, key=lambda i: len(self.rewards[i]) + pending[i])
+
+    def observe(self, arm: int, reward: float) -> None:
+        """Lines 2 to 5: a round is over when every active arm has a reward of it."""
+        self.rewards[arm].append(reward)
+        while len(self.active) > 1 and all(len(self.rewards[i]) > self.t for i in self.active):  # line 2
+            self.t += 1
+            if self.t >= self.T:  # line 4, "or N_i(t) < T", where N_i(t) = t
+                mu = {i: self.estimate(self.rewards[i]) for i in self.active}
+                cut = max(mu.values()) - 2 * self.gamma(self.t)  # line 4; over M_t, not S_t (reading #4)
+                self.active = [i for i in self.active if not mu[i] < cut]  # line 4, all against the same maximum
+
+    def decision(self) -> int | None:
+        """Line 7."""
+        return self.active[0] if len(self.active) == 1 else None
+
+    def estimates(self) -> list[Estimate]:
+        """mu_i and mu_i -+ gamma, infinite before the arm is explored."""
+        rows = []
+        for arm, rewards in enumerate(self.rewards):
+            mu = self.estimate(rewards) if rewards else math.nan
+            radius = math.inf if len(rewards) == 0 or len(rewards) < self.T else self.gamma(len(rewards))
+            rows.append(Estimate(mu, mu - radius, mu + radius, arm in self.active))
+        return rows
+
+    def estimate(self, values: Sequence[float]) -> float:
+        """mu_i, eq. estimator."""
+        return trimmed_mean(values, self.alpha)
+
+    def gamma(self, t: int) -> float:
+        """gamma_t of theorem PAC_SE."""
+        question = self.question
+        return elimination_radius(t, self.K, question.delta, question.epsilon, question.sigma)
