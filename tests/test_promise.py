@@ -53,7 +53,7 @@ def test_sample_means_keep_the_promise_on_clean_rewards_only(method: str) -> Non
 
 @pytest.mark.parametrize("name", ["g-cbai", "g-cbai, empirical", "se-cbai", "random"])
 def test_a_one_sided_adversary_breaks_the_paper_at_half_epsilon(name: str) -> None:
-    """Known failure (notes 4b): a gap of 1.5 sigma, alpha = epsilon / 2: wrong nearly always, with the full T."""
+    """Known failure: a gap of 1.5 sigma, alpha = epsilon / 2: wrong nearly always, with the full T."""
     adversary = ba.adversaries.Point([-1000.0, 1000.0, 1000.0])
     bandit = gaussian([2.5, 1.0, 0.6], adversary)
     options: dict[str, Any] = {"threshold": "empirical"} if "empirical" in name else {}

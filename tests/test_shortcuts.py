@@ -93,7 +93,8 @@ def test_without_shortcuts_there_is_no_trace_of_them(
     monkeypatch.setenv("BESTARM_SHORTCUTS", "1")  # as in a worker that knows nothing of it
     chunks.run_chunk(pickle.loads(pickle.dumps(specs[-1])), 0, 2)
     field = {"g-cbai": "ahead", "se-cbai": "stretch"}[method]
-    untouched = int(new_state(len(ARMS), specs[0].rule).control[field][0])
+    rule: Any = specs[0].rule
+    untouched = int(new_state(len(ARMS), rule).control[field][0])
     traces = [int(state.control[field][0]) for state in last]
     assert traces[0] != untouched
     assert traces[1:] == [untouched] * 2

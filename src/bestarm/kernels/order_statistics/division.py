@@ -93,7 +93,7 @@ def _take_near(arm: Record, pool: Pool, w: int, first: int, beyond: int, width: 
 def _sampled_bounds(arm: Record, pool: Pool, outer: int, inner: int, sign: float) -> tuple[float, float]:
     """Return two values, as `sign * value`, such that most likely `outer` rewards are beyond both and `inner` within.
 
-    They come from a sample, every so-manieth raw reward, that is put into the windows: these are empty and lie side by
+    They come from a sample, raw rewards at equal steps, that is put into the windows: these are empty and lie side by
     side. The slack is 2.5 standard deviations of a rank in the sample, and one for rounding.
     """
     start = arm.window[0]
