@@ -17,7 +17,7 @@ test-slow: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow
 
 # What shows that an engine is the right one: trajectories against the twins, and its parts.
-ENGINE := tests/test_trajectories.py tests/test_engine.py tests/test_private.py
+ENGINE := tests/kernels/test_trajectories.py tests/kernels/test_engine.py tests/kernels/test_private.py
 QUICK := -k "not certified and not cold and not long and not literally"
 
 # Without anything that numba and NumPy do not promise (kernels/jit/private.py).

@@ -4,7 +4,7 @@ Section numbers are those of docs/explanation/certified.md. How the numbers came
 closed form, against clean, gross, hidden, mirrored and cut-off rewards at gaps from 0.1 to 5 sigma and epsilon from
 0.02 to 0.2; among some dozen families of those, and for the weights, the fewest simulated pulls on the very instances
 that benchmarks/evidence.py reports, with other seeds: so that table may flatter them. Anything in this file may change
-without harm to the promise, as long as h, its bound phi, C and l belong together: tests/test_bets.py checks that.
+without harm to the promise, as long as h, its bound phi, C and l belong together (tests/methods/test_bets.py).
 """
 
 from __future__ import annotations

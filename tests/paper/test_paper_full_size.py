@@ -31,9 +31,7 @@ from bestarm.paper.full_size import (
 )
 from bestarm.paper.full_size_run import OUTCOMES, count_outcomes, full_size_table, full_size_trials, verdict
 from bestarm.paper.reproduce import all_trials, chosen_experiments
-
-SHARED = Path(__file__).parent.parent / ".." / "shared" / "data"
-needs_files = pytest.mark.skipif(not SHARED.is_dir(), reason="the data files are not at ../shared/data")
+from places import DATA, needs_files
 
 # Votes 1, 2, 3 of twelve captions. The second is 0.06 below the best, and has the median 2 where the best has 3: rigged
 # votes lift its mean above the best, but not its median. All others are out of reach.
@@ -274,7 +272,7 @@ def test_without_the_data_the_command_ends_with_2_and_writes_nothing(tmp_path: P
 
 @needs_files
 def test_in_contest_651_rigging_lifts_nine_captions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("BESTARM_DATA", str(SHARED))
+    monkeypatch.setenv("BESTARM_DATA", str(DATA))
     screen, contest = full_size_experiments(["nycc-full", "pkis2-full"], seed=7)
     assert (len(screen.labels), screen.labels[0]) == (189, "PFE-PKIS 7")
     assert [attack.target for attack in contest.attacks] == [4624, 8]

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import bestarm
+from places import ROOT
 
-ROOT = Path(__file__).parent.parent
 CHROMIUM = Path("/usr/bin/chromium")
 LOADS = {
     "script": "src",

@@ -22,12 +22,11 @@ import pytest
 
 import bestarm as ba
 from bestarm.datasets import captions, source
+from places import DATA, ROOT, needs_files
 
 screen_module = importlib.import_module("bestarm.datasets.pkis2")  # the attribute of that name is the function
 SCREEN_PIN = screen_module.PIN
 
-SHARED = Path(__file__).parent.parent / ".." / "shared" / "data"
-needs_files = pytest.mark.skipif(not SHARED.is_dir(), reason="the data files are not at ../shared/data")
 
 OLD = """target_id,rank,funny,somewhat_funny,unfunny,count,score,precision,contest,caption
 7,1,3,1,0,4,2.75,0.2,700,"Yes, but
@@ -414,7 +413,7 @@ def test_importing_the_package_does_not_load_pandas() -> None:
 
 @needs_files
 def test_contest_651_is_whole() -> None:
-    contest = ba.datasets.caption_contest(651, path=SHARED)
+    contest = ba.datasets.caption_contest(651, path=DATA)
     assert (contest.size, contest.ratings) == (9250, 2_249_813)
     assert contest.captions[2] == "You have a reptile dysfunction."
     assert contest.counts[0].tolist() == [116, 53, 63]
@@ -432,7 +431,7 @@ def test_contest_651_is_whole() -> None:
 
 @needs_files
 def test_acvrl1_has_189_compounds() -> None:
-    found = ba.datasets.pkis2(path=SHARED)
+    found = ba.datasets.pkis2(path=DATA)
     assert found.size == 189
     assert (found.inhibition[0], found.inhibition[-1]) == (92.5, 1.0)
     assert found.values[:5].round(4).tolist() == [2.5903, 2.4889, 2.3330, 2.1203, 2.0402]
@@ -440,16 +439,16 @@ def test_acvrl1_has_189_compounds() -> None:
 
 @needs_files
 def test_the_pinned_checksums_are_those_of_the_files() -> None:
-    contest, screen = (SHARED / "nycc" / "651_summary_KLUCB.csv", SHARED / "pkis2" / "journal.pone.0181585.s004.csv")
+    contest, screen = (DATA / "nycc" / "651_summary_KLUCB.csv", DATA / "pkis2" / "journal.pone.0181585.s004.csv")
     assert hashlib.sha256(contest.read_bytes()).hexdigest() == captions.PINS[651][1].sha256
     assert hashlib.sha256(screen.read_bytes()).hexdigest() == SCREEN_PIN.sha256
 
 
 @needs_files
 def test_the_example_of_the_guide_prints_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (Path(__file__).parent.parent / "docs" / "guide" / "datasets.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guide" / "datasets.md").read_text(encoding="utf-8")
     example, printed = re.findall(r"```(?:python|text)\n(.*?)```", page, re.S)[:2]
-    monkeypatch.setenv("BESTARM_DATA", str(SHARED))
+    monkeypatch.setenv("BESTARM_DATA", str(DATA))
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(compile(example, "datasets.md", "exec"), {})

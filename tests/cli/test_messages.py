@@ -16,8 +16,7 @@ import pytest
 
 import bestarm as ba
 from bestarm.errors import InputError
-
-ROOT = Path(__file__).parent.parent
+from places import ROOT
 
 
 def bestarm(*words: str) -> subprocess.CompletedProcess[str]:

@@ -21,6 +21,7 @@ from bestarm.experiments.study import SHOWN, run_study
 from bestarm.experiments.study_file import LAWS, parse_study, read_study, template
 from bestarm.methods import METHODS
 from bestarm.simulation import simulate
+from places import ROOT
 
 TOP = {"name": '"small"', "trials": "20", "seed": "3", "delta": "0.1", "epsilon": "0.1", "sigma": "1"}
 ARMS = '[arms]\nlaw = "gaussian"\nmeans = [2.5, 1.0]'
@@ -535,7 +536,7 @@ def test_a_wrong_command_is_one_line_and_exit_code_2(tmp_path: Path, words: tupl
 
 
 def test_the_example_of_the_guide_prints_what_it_says(tmp_path: Path) -> None:
-    page = (Path(__file__).parent.parent / "docs" / "guide" / "own-study.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guide" / "own-study.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", page, re.S)
     (printed,) = re.findall(r"```text\n(.*?)```", page, re.S)
     (tmp_path / "clicks.toml").write_text(example, encoding="utf-8")

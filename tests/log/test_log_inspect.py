@@ -14,9 +14,7 @@ from scipy import stats
 from bestarm.log.inspect import inspect_log
 from bestarm.log.rewards import Rewards
 from bestarm.log.shapes import RATE, shapes
-
-SHARED = Path(__file__).parent.parent / ".." / "shared" / "data"
-needs_files = pytest.mark.skipif(not SHARED.is_dir(), reason="the data files are not at ../shared/data")
+from places import DATA, needs_files
 
 
 def kinds(frame: pd.DataFrame, **options: object) -> list[str]:
@@ -31,7 +29,7 @@ def kinds(frame: pd.DataFrame, **options: object) -> list[str]:
     ("contest", "winner"), [(536, "Sometimes a dipstick is just a dipstick."), (555, "I'll never let go."), (651, None)]
 )
 def test_the_winners_of_two_contests_are_pointed_at_and_nothing_in_the_third(contest: int, winner: str | None) -> None:
-    found = inspect_log(next((SHARED / "nycc").glob(f"{contest}_*.csv")))
+    found = inspect_log(next((DATA / "nycc").glob(f"{contest}_*.csv")))
     assert [suspicion.what[0] for suspicion in found.suspicions][:1] == ([winner] if winner else [])
     assert len(found.suspicions) <= 2  # the second of 536 has 7 % "somewhat funny", where its like have 27 %
     assert all(suspicion.kind == "histogram" for suspicion in found.suspicions)

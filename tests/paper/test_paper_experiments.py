@@ -32,8 +32,8 @@ from bestarm.paper.experiments import experiment as varied_experiment
 from bestarm.paper.readings import OURS
 from bestarm.paper.readings_figure import draw_readings, readings_of, readings_table
 from bestarm.paper.reproduce import all_trials
+from places import DATA, PAPER
 
-DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 CONTEST = DATA / "nycc" / "651_summary_KLUCB.csv"
 KINASES = DATA / "pkis2" / "journal.pone.0181585.s004.csv"
 TRIALS = 5
@@ -343,8 +343,6 @@ def test_the_table_and_figure_of_readings_have_a_row_each(small: Run) -> None:
 
 
 # -------------------------------------------------------------------------------------------------------------- quotes
-
-PAPER = Path(__file__).parent.parent.parent / "shared" / "paper" / "000_843c1889b8de7c11.txt"
 
 
 @pytest.mark.skipif(not PAPER.exists(), reason="the paper's text is not at ../shared/paper")

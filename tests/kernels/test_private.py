@@ -21,6 +21,7 @@ from bestarm.kernels.jit import private
 from bestarm.kernels.jit.cache import KERNELS, source_key
 from bestarm.kernels.jit.compile import entry_kernel, inlined_kernel, kernel
 from bestarm.kernels.jit.private import FusedLibrary
+from places import ROOT
 
 
 @kernel
@@ -96,7 +97,7 @@ def test_the_newest_numba_that_is_allowed_is_plain_only_if_it_was_asked_to_be() 
 
 def test_numba_is_bounded_by_the_version_after_the_one_that_is_tested() -> None:
     """To move the bound: raise it here and in constraints.txt, and see `make test-newest` and `make bench`."""
-    root = Path(__file__).parent.parent
+    root = ROOT
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     [bounds] = [SpecifierSet(line.removeprefix("numba")) for line in project["dependencies"] if "numba" in line]
     [tested] = re.findall(r"^numba==(\d+)\.(\d+)", (root / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)

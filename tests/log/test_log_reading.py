@@ -22,9 +22,7 @@ from bestarm.datasets import caption_contest
 from bestarm.errors import InputError
 from bestarm.log.reading import read_log
 from bestarm.log.rewards import Rewards
-
-SHARED = Path(__file__).parent.parent / ".." / "shared" / "data"
-needs_files = pytest.mark.skipif(not SHARED.is_dir(), reason="the data files are not at ../shared/data")
+from places import DATA, needs_files
 
 VOTES = [("A", 1.0), ("B", 5.0), ("A", 2.5), ("Ça, va", 4.0), ("B", 5.0), ("Ça, va", 3.0)]
 
@@ -204,7 +202,7 @@ def test_counted(tmp_path: Path) -> None:
 @needs_files
 @pytest.mark.parametrize(("contest", "rewards"), [(536, 415_065), (651, 2_249_813)])
 def test_the_contests_are_read_as_their_loader_does(contest: int, rewards: int) -> None:
-    path = next((SHARED / "nycc").glob(f"{contest}_*.csv"))
+    path = next((DATA / "nycc").glob(f"{contest}_*.csv"))
     found, known = read_log(path), caption_contest(contest, path=path)
     assert found.total == known.ratings == rewards
     assert found.counts is not None
