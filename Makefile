@@ -1,19 +1,22 @@
-# Two commands: `make run` and `make test`. Both create .venv on first use.
+# Two commands: `make run` and `make test`. Both create .venv on first use. `make help` lists the others.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto # processes of pytest: as many as there are cores; 0 for a debugger
 
-.PHONY: run test test-slow test-plain test-oldest test-newest lint bench docs clean
+.PHONY: help run test test-slow test-plain test-oldest test-newest lint bench docs clean test-random
 
-run: $(STAMP)
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:[^#]*## /: /'
+
+run: $(STAMP) ## the main job: the paper's nine experiments, results/paper/report.html
 	$(BIN)/bestarm reproduce all --out results/paper --overwrite
 
-test: $(STAMP) lint
+test: $(STAMP) lint ## all checks but the slow promises; WORKERS=0 for a debugger
 	$(BIN)/python -m pytest -n $(WORKERS)
 
-test-slow: $(STAMP)
+test-slow: $(STAMP) ## the promises, over thousands of trials
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow
 
 # What shows that an engine is the right one: trajectories against the twins, and its parts.
@@ -21,14 +24,17 @@ ENGINE := tests/kernels/test_trajectories.py tests/kernels/test_engine.py tests/
 QUICK := -k "not certified and not cold and not long and not literally"
 
 # Without anything that numba and NumPy do not promise (kernels/jit/private.py).
-test-plain: $(STAMP)
+test-plain: $(STAMP) ## the engine without any private interface
 	BESTARM_PLAIN=1 $(BIN)/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE)
 
 # With the oldest and the newest versions of numba, NumPy and SciPy that pyproject.toml allows, each in a .venv of its own.
-test-oldest: .venv-oldest/.installed
+test-random: $(STAMP) ## hypothesis with new examples, ten times as many
+	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n $(WORKERS) tests/kernels/test_order_statistics.py tests/live
+
+test-oldest: .venv-oldest/.installed ## the engine with the oldest numba, NumPy and SciPy
 	.venv-oldest/bin/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE)
 
-test-newest: .venv-newest/.installed
+test-newest: .venv-newest/.installed ## the engine with the newest ones
 	.venv-newest/bin/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE)
 
 .venv-%/.installed: pyproject.toml .ci/versions.py
@@ -37,16 +43,16 @@ test-newest: .venv-newest/.installed
 	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --constraint .venv-$*/versions.txt --editable '.[tables]' hypothesis pytest pytest-xdist
 	touch $@
 
-lint: $(STAMP)
+lint: $(STAMP) ## ruff, mypy, import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(STAMP)
+bench: $(STAMP) ## all measurements: benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
-docs: $(STAMP)
+docs: $(STAMP) ## the documentation site: site/index.html
 	$(BIN)/python -m docs.generate
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
@@ -56,5 +62,5 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[all,docs,test]"
 	touch $@
 
-clean:
+clean: ## remove environments and everything generated
 	rm -rf $(VENV) .venv-oldest .venv-newest results site .pytest_cache .mypy_cache .ruff_cache

@@ -83,7 +83,7 @@ _of_parents: list[Any] = []  # connections that must not even be forgotten
 
 
 class Store(abc.ABC):
-    """A database with the logs of studies. These are its promises; tests/live/test_live_study.py tests them on each kind.
+    """A database with the logs of studies. These promises are tested on each kind in tests/live/test_live_study.py.
 
     *Append only.* An event is never changed and never removed. Events of a study have the sequence numbers 1, 2, ...
     without a gap, in the order in which they were committed; whoever reads sees a beginning of that sequence, whole.
