@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bestarm.planning import Plan as Plan
     from bestarm.planning import plan as plan
     from bestarm.policy import Estimate as Estimate
+    from bestarm.policy import JittedPolicy as JittedPolicy
     from bestarm.policy import Policy as Policy
     from bestarm.policy import Question as Question
     from bestarm.result import ArmRow as ArmRow
@@ -54,7 +55,7 @@ _HOMES = {
     "bestarm.log.verdict": "identify_log",
     "bestarm.methods": "METHODS",
     "bestarm.planning": "Plan plan",
-    "bestarm.policy": "Estimate Policy Question",
+    "bestarm.policy": "Estimate JittedPolicy Policy Question",
     "bestarm.result": "ArmRow Result",
     "bestarm.robustness": "Sensitivity",
     "bestarm.simulation": "Trials simulate",

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bestarm.errors import InputError
 
 NO_WINNER = -1  # what `decision` gives if the method stops and names no arm
+GO_ON = -2  # what the compiled `decision` of a `JittedPolicy` gives for None
 VERBS = ("choose", "observe", "decision", "estimates")
 
 
@@ -119,6 +120,37 @@ class Policy(Protocol):
         ...
 
 
+class JittedPolicy:
+    """A policy whose verbs are functions that numba compiles, for simulations at a hundred times the speed.
+
+    A subclass sets `verbs`, three functions under `numba.njit` on a state: choose(state, pending) gives an arm,
+    observe(state, arm, reward) changes the state in place, decision(state) gives an arm, -1 for no winner or -2 to go
+    on. Its `__init__` takes the `Question` and makes `self.state`: an array, or a tuple of arrays and numbers.
+    `estimates` is plain Python. `simulate` then runs whole trials compiled, if the bandit is compiled too, with the
+    same results.
+    """
+
+    verbs: tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]
+    state: Any
+
+    def choose(self, pending: NDArray[np.int64]) -> int:
+        """As `Policy.choose`."""
+        return int(self.verbs[0](self.state, pending))
+
+    def observe(self, arm: int, reward: float) -> None:
+        """As `Policy.observe`."""
+        self.verbs[1](self.state, arm, reward)
+
+    def decision(self) -> int | None:
+        """As `Policy.decision`."""
+        found = int(self.verbs[2](self.state))
+        return None if found == GO_ON else found
+
+    def estimates(self) -> Sequence[float | Estimate]:
+        """As `Policy.estimates`: to be written by the subclass."""
+        raise NotImplementedError
+
+
 Factory = Callable[..., Policy]
 
 
@@ -192,8 +224,7 @@ def chosen(policy: Policy, name: str, pending: NDArray[np.int64], told: int) -> 
             name, f"{name}.choose(pending) raised it after {told:,} rewards; no arm is asked for", error
         ) from error
     if not _is_arm(arm, pending.size):
-        fix = f"{name}.choose gave it after {told:,} rewards; no arm is asked for"
-        raise InputError("method", f"choose an arm, a whole number from 0 to {pending.size - 1}", arm, fix)
+        raise wrong_arm(name, arm, pending.size, told)
     return int(arm)
 
 
@@ -207,10 +238,8 @@ def observed(policy: Policy, name: str, arm: int, reward: float, arms: int, told
         raise _raised(name, fix, error) from error
     if decision is None:
         return None
-    if not _is_arm(decision, arms) and not (_is_whole(decision) and decision == NO_WINNER):
-        rule = f"decide on None, on an arm from 0 to {arms - 1}, or on -1 for no winner"
-        fix = f"{name}.decision gave it after {told + 1:,} rewards, the last of which was not recorded"
-        raise InputError("method", rule, decision, fix)
+    if not is_decision(decision, arms):
+        raise wrong_decision(name, decision, arms, told)
     return int(decision)
 
 
@@ -231,6 +260,24 @@ def estimated(policy: Policy, name: str, arms: int) -> list[Estimate]:
             rule = "have estimates that are finite or nan, with lower at most upper"
             raise InputError("method", rule, tuple(row), f"{name}.estimates gave it")
     return numbers
+
+
+def is_decision(value: Any, arms: int) -> bool:
+    """Whether a value is an arm, or says that there is no winner."""
+    return _is_arm(value, arms) or (_is_whole(value) and value == NO_WINNER)
+
+
+def wrong_arm(name: str, arm: object, arms: int, told: int) -> InputError:
+    """Return the error of a policy that chooses what is no arm."""
+    fix = f"{name}.choose gave it after {told:,} rewards; no arm is asked for"
+    return InputError("method", f"choose an arm, a whole number from 0 to {arms - 1}", arm, fix)
+
+
+def wrong_decision(name: str, decision: object, arms: int, told: int) -> InputError:
+    """Return the error of a policy that decides on what is no arm."""
+    rule = f"decide on None, on an arm from 0 to {arms - 1}, or on -1 for no winner"
+    fix = f"{name}.decision gave it after {told + 1:,} rewards, the last of which was not recorded"
+    return InputError("method", rule, decision, fix)
 
 
 def _is_whole(value: object) -> bool:

@@ -501,7 +501,7 @@ def test_arms_of_unknown_mean_have_no_best_one() -> None:
 @pytest.mark.parametrize("value", [NAN, INF, -INF, 1e300])
 def test_a_function_that_gives_no_number_stops_the_simulation(value: float) -> None:
     bandit = ba.Bandit([ba.CustomArm(lambda rng: value, mean=1.0, sigma=1.0), ba.Gaussian(0.0)])
-    message = ("reward", FINITE, f"np.float64({value!r})", "an arm or adversary of the bandit gave it")
+    message = ("reward", FINITE, repr(value), "an arm or adversary of the bandit gave it")
     refused(partial(simulation, bandit=bandit), *message)
 
 

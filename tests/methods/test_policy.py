@@ -5,11 +5,15 @@ from __future__ import annotations
 import copy
 import functools
 import math
+import os
 import pickle
+import subprocess
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -19,6 +23,7 @@ from bestarm import reference
 from bestarm.bandits import ATTACKS
 from bestarm.methods import METHODS
 from bestarm.planning import plan
+from bestarm.testing import RULES, check_method
 from naive import POLICIES
 
 ASKED: dict[str, Any] = {"delta": 0.1, "epsilon": 0.1, "sigma": 1.0}
@@ -230,6 +235,92 @@ def test_copies_of_an_identifier_with_a_policy_share_nothing() -> None:
         assert (finder.pulls, finder.done) == (10, False)
     finder.tell_many([0, 1] * 5, [1.0, 0.0] * 5)
     assert finder.result.best == 0
+
+
+# ------------------------------------------------------------------------------------------------------------ compiled
+
+
+@numba.njit
+def jit_choose(state: Any, pending: Any) -> Any:
+    least = 0
+    for arm in range(pending.size):
+        if state[arm, 1] + pending[arm] < state[least, 1] + pending[least]:
+            least = arm
+    return state.shape[0] if state[0, 0] > 1e6 else least
+
+
+@numba.njit
+def jit_observe(state: Any, arm: int, reward: float) -> None:
+    state[arm, 0] += reward
+    state[arm, 1] += 1.0
+
+
+@numba.njit
+def jit_decision(state: Any) -> Any:
+    """The highest sum after 30 rewards of each arm; no winner if the first one's is far down."""
+    if state[:, 1].min() < 30.0:
+        return -2
+    return -1 if state[0, 0] < -1e6 else state[:, 0].argmax()
+
+
+class Jitted(ba.JittedPolicy):
+    verbs = (jit_choose, jit_observe, jit_decision)
+
+    def __init__(self, question: ba.Question, *, begin: float = 0.0) -> None:
+        self.state = np.zeros((question.arms, 2))
+        self.state[0, 0] = begin
+
+    def estimates(self) -> Any:
+        with np.errstate(invalid="ignore"):
+            return (self.state[:, 0] / self.state[:, 1]).tolist()
+
+
+class Interpreted:
+    """The same through the verbs of Python, of which `simulate` knows no more."""
+
+    def __init__(self, question: ba.Question) -> None:
+        policy = Jitted(question)
+        self.choose, self.observe, self.decision = policy.choose, policy.observe, policy.decision
+        self.estimates = policy.estimates
+
+
+@pytest.mark.parametrize("attack", ["benign", "quota-hidden", "extremes"])
+def test_compiled_verbs_give_the_trials_of_the_same_verbs_in_python(attack: str) -> None:
+    asked: dict[str, Any] = {"delta": 0.1, "trials": 6, "seed": 4}
+    compiled = ba.simulate(bandit(attack), Jitted, workers=2, chunk=2, **asked)
+    assert columns(compiled) == columns(ba.simulate(bandit(attack), Interpreted, **asked))
+    assert compiled.pulls.tolist() == [120] * 6
+    capped = ba.simulate(bandit(attack), Jitted, max_pulls=50, **asked)
+    assert (capped.undecided, capped.pulls.tolist()) == (6, [50] * 6)
+
+
+def test_compiled_verbs_work_live_and_pass_the_suite() -> None:
+    assert check_method(Jitted, max_pulls=400).kept == tuple(RULES)
+
+
+def test_an_arm_out_of_reach_is_refused_in_compiled_code_too() -> None:
+    with pytest.raises(ba.InputError, match=r"^method must choose an arm, a whole number from 0 to 3, got 4: Jitted"):
+        ba.simulate(bandit(), Jitted, delta=0.1, trials=1, begin=1e7)
+    assert ba.simulate(bandit(), Jitted, delta=0.1, trials=2, begin=-1e7).indistinguishable == 2
+
+
+DIGEST = """
+from bestarm.policy import PolicyRule, Question
+from bestarm.simulation.fingerprints import policy_digest
+from test_policy import Drawn, Jitted
+print([policy_digest(PolicyRule(one, Question(2, 0.1, 0.1, 1.0), {"begin": 0.0})) for one in (Drawn, Jitted)])
+"""
+
+
+def test_the_fingerprint_of_a_policy_is_the_same_in_every_process() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    seen = []
+    for seed in ("1", "2"):  # of hashes of strings
+        words = [sys.executable, "-c", DIGEST]
+        settings = {**environment, "PYTHONHASHSEED": seed}
+        seen.append(subprocess.run(words, env=settings, capture_output=True, text=True, check=True).stdout)
+    assert seen[0] == seen[1]
+    assert len(set(seen[0].split())) == 2
 
 
 # --------------------------------------------------------------------------------------------------- what a result says

@@ -17,9 +17,10 @@ from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, new_state
 from bestarm.kernels.trials.drive import run_on, tell_on
 from bestarm.kernels.trials.verbs import ask
-from bestarm.policy import NO_WINNER, PolicyRule, chosen, observed
+from bestarm.policy import NO_WINNER, JittedPolicy, PolicyRule, chosen, observed
 from bestarm.policy_state import IDENTIFIED, INDISTINGUISHABLE
 from bestarm.problem import LARGEST_REWARD, Problem, checked_reward
+from bestarm.simulation.jitted import run_jitted
 from bestarm.simulation.seeds import TrialSeeds, generator, method_seed
 
 NO_CAP = 2**62
@@ -154,11 +155,14 @@ def _run_policy(spec: Spec, rule: PolicyRule, trial: int, result: ChunkResult) -
     child = spec.seeds.child(trial)
     arms, name = spec.problem.size, rule.name
     policy = replace(rule, question=replace(rule.question, seed=method_seed(child))).start()
+    counts = np.zeros(arms, np.int64)
+    t, decision = 0, None
+    if isinstance(policy, JittedPolicy) and spec.bandit.compiled:
+        rng = np.random.default_rng(child)
+        t, decision = run_jitted(policy, name, spec.bandit.laws(), rng, spec.max_pulls, counts)
     stream = spec.bandit.stream(child)
-    counts = [0] * arms
     pending = np.zeros(arms, np.int64)
     pending.flags.writeable = False
-    t, decision = 0, None
     while decision is None and t < spec.max_pulls:
         arm = chosen(policy, name, pending, t)
         reward = _checked(spec, stream.pull(arm))

@@ -113,7 +113,19 @@ def _class(cls: type) -> Iterator[bytes]:
             yield name.encode()
             yield from _function(plain, "method")
         elif not name.startswith("_"):
-            yield name.encode() + _pickled(value, "method")
+            yield name.encode()
+            yield from _value(value)
+
+
+def _value(value: Any) -> Iterator[bytes]:
+    """Give what an attribute of a class is made of; of what numba compiles, the function: its pickle has an id."""
+    if isinstance(value, tuple | list):
+        for item in value:
+            yield from _value(item)
+    elif isinstance(getattr(value, "py_func", None), types.FunctionType):
+        yield from _function(value.py_func, "method")
+    else:
+        yield _pickled(value, "method")
 
 
 def _function(draw: Any, whose: str = "bandit") -> Iterator[bytes]:
