@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.draws import Laws, pull_once
+from bestarm.kernels.rewards.draws import Laws, pull_once
 from bestarm.policy import GO_ON, NO_WINNER, JittedPolicy, is_decision, wrong_arm, wrong_decision
 
 DECIDED, WRONG_ARM = 0, 1
