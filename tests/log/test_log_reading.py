@@ -383,7 +383,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         (b"\n \r\n", "have rows", "an empty file"),
         (b"\xef\xbb\xbf", "have rows", "an empty file"),
         (b"arm,reward\n", "have rows", "a header alone"),
-        (gzip.compress(b""), "have rows", "an empty file"),
+        (gzip.compress(b"", mtime=0), "have rows", "an empty file"),
         (b"{}\n", "have rows", "none"),
         (b"PK\x03\x04rest", "be CSV, JSON lines or Parquet", "a zip or Excel file"),
         (bytes(range(256)) * 10, "be CSV, JSON lines or Parquet", bytes(range(12))),

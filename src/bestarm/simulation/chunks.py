@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.bandits import Bandit
+from bestarm.bandits import Bandit, Stream
 from bestarm.errors import InputError
 from bestarm.kernels.jit.private import RoomyPCG64, generator_words
 from bestarm.kernels.order_statistics.samples import Pool
@@ -17,7 +17,7 @@ from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, new_state
 from bestarm.kernels.trials.drive import run_on, tell_on
 from bestarm.kernels.trials.verbs import ask
-from bestarm.policy import NO_WINNER, JittedPolicy, PolicyRule, chosen, observed
+from bestarm.policy import NO_WINNER, JittedPolicy, Policy, PolicyRule, chosen, observed
 from bestarm.policy_state import IDENTIFIED, INDISTINGUISHABLE
 from bestarm.problem import LARGEST_REWARD, Problem, checked_reward
 from bestarm.simulation.jitted import run_jitted
@@ -156,22 +156,31 @@ def _run_policy(spec: Spec, rule: PolicyRule, trial: int, result: ChunkResult) -
     arms, name = spec.problem.size, rule.name
     policy = replace(rule, question=replace(rule.question, seed=method_seed(child))).start()
     counts = np.zeros(arms, np.int64)
-    t, decision = 0, None
     if isinstance(policy, JittedPolicy) and spec.bandit.compiled:
         rng = np.random.default_rng(child)
         t, decision = run_jitted(policy, name, spec.bandit.laws(), rng, spec.max_pulls, counts)
-    stream = spec.bandit.stream(child)
+    else:
+        t, decision = _run_verbs(spec, policy, name, spec.bandit.stream(child), counts)
+    result.pulls[0], result.arm_pulls[0] = t, counts
+    result.answers[0] = NO_WINNER if decision is None else decision
+    result.done[0] = 0 if decision is None else INDISTINGUISHABLE if decision == NO_WINNER else IDENTIFIED
+
+
+def _run_verbs(
+    spec: Spec, policy: Policy, name: str, stream: Stream, counts: NDArray[np.int64]
+) -> tuple[int, int | None]:
+    """Run a trial of a policy pull by pull; return the pulls and the decision, and add to the counts."""
+    arms = counts.size
     pending = np.zeros(arms, np.int64)
     pending.flags.writeable = False
+    t, decision = 0, None
     while decision is None and t < spec.max_pulls:
         arm = chosen(policy, name, pending, t)
         reward = _checked(spec, stream.pull(arm))
         decision = observed(policy, name, arm, reward, arms, t)
         counts[arm] += 1
         t += 1
-    result.pulls[0], result.arm_pulls[0] = t, counts
-    result.answers[0] = NO_WINNER if decision is None else decision
-    result.done[0] = 0 if decision is None else INDISTINGUISHABLE if decision == NO_WINNER else IDENTIFIED
+    return t, decision
 
 
 def _checked(spec: Spec, reward: float) -> float:
