@@ -430,7 +430,7 @@ def test_the_rigged_contest_without_voters_names_nobody(seed: int) -> None:
     assert f"would be named if epsilon were at most {result.tolerance}, or with at most {result.overturn} rep" in str(
         result
     )
-    assert "up to 2,400 replaced rewards) could hide the lead that is left" in str(result)
+    assert "up to 2,400 replaced rewards) could hide the remaining lead" in str(result)
     naive = contest(seed, rigged=True).anonymous.groupby("caption")["stars"].mean()
     assert naive.idxmax() == RIGGED
 

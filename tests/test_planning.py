@@ -260,9 +260,7 @@ def test_forecasts_keep_to_the_contamination(contamination: str) -> None:
         assert isinstance(bandit.adversary, Adversary)
         assert contamination in bandit.adversary.contaminations
     made = certified([3.0, 0.0, -1.0], epsilon=0.05, contamination=contamination)
-    assert made.advice[0].startswith(
-        "Not ruled out: prescient contamination cannot hide for ever that arm 0 is best."
-    )
+    assert made.advice[0].startswith("Not ruled out: prescient contamination cannot hide for ever that arm 0 is best.")
     assert made.advice[1].startswith(f"Contamination {contamination} may hide more")
     assert [row["wrong"] for row in made.forecasts] == [0.0, 0.0]
     assert made.forecasts[1]["bound"] is None  # known for coins that see nothing
