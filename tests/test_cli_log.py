@@ -228,7 +228,7 @@ def test_inspect_points_at_the_bots(files: dict[str, Path]) -> None:
     found = json.loads(run("inspect", files["voters"], "--format", "json").stdout)
     assert {each["kind"] for each in found["suspicions"]} == {"busy sources", "devoted sources"}
     assert found["total"] == 30_000
-    assert run("inspect", files["clean"]).stdout.count("- Nothing that these checks look for.") == 1
+    assert run("inspect", files["clean"]).stdout.count("- None of the things these checks look for.") == 1
 
 
 def test_inspect_counts_what_identify_refuses(tmp_path: Path) -> None:
@@ -502,7 +502,7 @@ def test_inspect_does_not_call_chance_a_duplicate(tmp_path: Path) -> None:
     assert "have the same arm" not in run("inspect", log).stdout
     log.write_text("arm,reward,time\n" + "".join(rows + rows[:60]))
     said = " ".join(run("inspect", log).stdout.split())
-    assert re.search(r"\d\d of 6,060 rewards \(1.\d %\) have the same arm, reward and time as a row before", said)
+    assert re.search(r"\d\d of 6,060 rewards \(1.\d %\) have the same arm, reward and time as an earlier row", said)
 
 
 def test_half_ballots_are_said_to_be_why_pairs_prove_nothing(tmp_path: Path) -> None:
