@@ -227,7 +227,7 @@ LEGEND = {
 
 
 def draw_attack_table(frame: pd.DataFrame, path: str | Path) -> None:
-    """Draw the table as a map to an image file: a panel an instance, a row an attack, a column a method.
+    """Draw the table as a map to an image file: one panel per instance, one row per attack, one column per method.
 
     A cell is a bar of all its trials: how many named a wrong arm, none, and the right one. Its words are of the first
     of these that happened at all, so that "right" means every trial. A cell that is crossed out is of the certified

@@ -6,28 +6,28 @@ symbols. Nothing is imported, so that `--help` need not load the compiler.
 
 CONTAMINATIONS: dict[str, str] = {
     "prescient": (
-        "each reward is replaced with probability at most epsilon, whatever was replaced before it, by a coin of its "
-        "own that sees no reward; the value put in its place may depend on everything"
+        "each reward is replaced at random, with probability at most epsilon whatever the clean rewards are and "
+        "whatever was replaced before it; the value put in its place may depend on everything"
     ),
     "malicious": (
-        "each reward is replaced with probability at most epsilon, whatever came before it, by a coin that may see "
-        "that reward, but no later one"
+        "each reward is replaced at random, with probability at most epsilon whatever came before it; whether it is "
+        "replaced may depend on that reward itself, but not on any later one"
     ),
     "share-of-arm": (
-        "of the rewards of every single arm so far at most a share epsilon was replaced, from the option share_from "
-        "on, chosen in any way"
+        "at most a share epsilon of each arm's rewards so far was replaced, once there are share_from of them, chosen "
+        "in any way"
     ),
     "share-of-all": (
-        "of all rewards so far at most a share epsilon was replaced, from the option share_from on (for each arm), "
+        "at most a share epsilon of all rewards so far was replaced, once there are share_from times as many as arms, "
         "chosen in any way, even all on one arm"
     ),
     "sources": (
-        "of the sources (raters, devices, ...) so far at most a share epsilon is dishonest, from the option share_from "
-        "on, in any way"
+        "at most a share epsilon of the sources (raters, devices, ...) so far is dishonest, once there are share_from "
+        "of them, in any way"
     ),
 }
 
-# What is assumed of sources besides, where each enters a pair by what it says first of the two, or by the difference.
+# What else is assumed of sources, each of which enters a pair by the arm it rewards first, or by the difference.
 INDEPENDENT = "sources are independent of each other"
 FIRST = "which of two arms a source rewards first, if any, does not depend on what it would say of them"
 BOTH = "the arms that a source was asked about were fixed before its first reward"

@@ -48,7 +48,7 @@ class Forecast:
     ----------
     outlook : str
         What replays come to most often: "winner", one is named; "not at this epsilon", it stops without one, as
-        contamination could hide the lead that is left; "no winner", it stops at its resolution. "beyond the horizon":
+        contamination could hide the remaining lead; "no winner", it stops at its resolution. "beyond the horizon":
         most have not stopped by then. Without a replay: "decided"; "too early", an arm has fewer than five rewards.
     rewards : int or None
         The median, over all replays, of how many more rewards it takes to stop, with a winner or without. None if that
@@ -78,7 +78,7 @@ class Forecast:
         share = f"in {self.agreeing} of {self.replays} simulated continuations"
         if self.outlook == "not at this epsilon":
             return (
-                f"not at this epsilon: {share} contamination of this kind could hide the lead that is left; "
+                f"not at this epsilon: {share} contamination of this kind could hide the remaining lead; "
                 f"{self.brief}, then it says so"
             )
         if self.outlook == "no winner":

@@ -332,8 +332,8 @@ def _verdict(plan: Plan) -> Iterator[str]:
     if plan.contamination == "prescient":
         yield f"Identifiable: no adversary hides for ever that arm {plan.best} is best. {takes}"
     else:
-        yield f"Not ruled out: no coin that sees nothing hides for ever that arm {plan.best} is best. {takes}"
-        yield f"Contamination {plan.contamination} may hide more; how much is not reckoned here: go by the forecasts."
+        yield f"Not ruled out: prescient contamination cannot hide for ever that arm {plan.best} is best. {takes}"
+        yield f"Contamination {plan.contamination} may hide more; how much is not worked out here: go by the forecasts."
     if plan.family == "sub-gaussian":
         yield "For this family only a lower limit of U is known: read it as not ruled out, and keep a margin."
 
@@ -408,8 +408,8 @@ def _exploration_and_cap(plan: Plan) -> Iterator[str]:
     if any(row["capped"] > 0.0 for row in plan.forecasts):
         yield f"Where capped is above 0, trials were cut at {plan.max_pulls:,} pulls: the true numbers are larger."
     yield (
-        "'No winner' (status indistinguishable) is an answer, and says why: limit contamination, it could hide the "
-        "lead that is left, and more rewards like these would not help (a finding, outside delta); limit resolution, a "
-        "clean lead of that size would have been found as a rule, and more rewards with a finer resolution may find a "
-        "smaller one. 'Undecided' (capped) only means: not yet."
+        "'No winner' (status indistinguishable) is an answer, and says why: limit contamination, which could hide the "
+        "remaining lead, and more rewards of this kind would not settle it (a judgement, not covered by delta); limit "
+        "resolution, a clean lead of that size would normally have been found, and more rewards with a finer "
+        "resolution may find a smaller one. 'Undecided' (capped) only means: not yet."
     )

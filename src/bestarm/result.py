@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 STATUSES = ("undecided", "identified", "indistinguishable")  # by the code that kernels use
 LIMITS = (None, "contamination", "resolution")  # likewise; "budget" is what a driver says
 _NO_CLAIM = "no probability is claimed, as the rewards contradict the assumptions"
+NOT_SETTLED = "more rewards of this kind would not settle it (a judgement, not covered by delta)"
 _SHOWN = 10  # labels in a sentence
 _LETTERS = 80  # of a label in it
 _ROWS = 50  # of a table in a notebook
@@ -54,7 +55,7 @@ class Result:
     pulls : int
         Rewards used for the decision.
     delta, epsilon, sigma : float
-        The question: accepted error, contamination reckoned with, noise.
+        The question: accepted error, contamination allowed for, noise.
     bounds : (float, float) or None
         Lowest and highest reward, where they were told in place of sigma.
     method, options : str, dict
@@ -151,11 +152,11 @@ class Result:
         sentence = f"{self._named()}{self._compared()}: "
         sentence += f"{self.method} stopped after {self.pulls:,} rewards, {self._terms()}"
         if self.tolerance is not None and not self.alarms and not near:
-            sentence += f"; the same rewards would single it out with epsilon up to {self.tolerance:.3g}"
+            sentence += f"; the same rewards would still single it out with epsilon up to {self.tolerance:.3g}"
             if self.overturn:
                 where = "in all" if self.options.get("contamination") in ("share-of-all", "sources") else "on each arm"
                 many = "reward" if self.overturn == 1 else "rewards"
-                sentence += f", or with {self.overturn:,} replaced {many} {where}"
+                sentence += f", or with {self.overturn:,} {many} replaced {where}"
         return sentence
 
     def _named(self) -> str:
@@ -173,26 +174,24 @@ class Result:
         if self._is_own:
             return f"{sentence}{self._terms()}"
         if self.limit == "contamination":
-            sentence += (
-                f"as contamination of this kind (epsilon = {self.epsilon:g}) could hide the lead that is left; "
-                "more rewards like these would not help (a finding, outside delta)"
-            )
+            sentence += f"because contamination of this kind (epsilon = {self.epsilon:g}) could hide the remaining lead"
+            sentence += f"; {NOT_SETTLED}"
         else:
             size = self.options.get("resolution")
             sentence += (
-                f"at its resolution{'' if size is None else f' of {size:g}'}: a clean lead of that size would have "
-                "been found as a rule; more rewards with a finer resolution may find a smaller one"
+                f"at its resolution{'' if size is None else f' of {size:g}'}: a clean lead of that size would "
+                "normally have been found; more rewards with a finer resolution may find a smaller one"
             )
         return f"{sentence}; ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
 
     def _open(self) -> str:
-        sentence = f"undecided among {self._listed()} so far: "
+        sentence = f"undecided so far among {self._listed()}: "
         if self.limit == "budget":
             sentence += f"{self.method} was stopped from outside after {self.pulls:,} rewards; more may decide it"
         else:
             sentence += f"{self.method} has not stopped after {self.pulls:,} rewards"
         if self.leader is not None and self.pulls > 0:
-            sentence += f"; {shown(self.leader)} leads, which is a guess and not a verdict"
+            sentence += f"; {shown(self.leader)} is ahead, but that is not proved"
         return sentence
 
     def to_dict(self) -> dict[str, Any]:

@@ -93,7 +93,9 @@ def test_identify_prints_all_that_the_rewards_prove(tmp_path: Path) -> None:
     assert [line.split()[0] for line in lines[2:]] == ["A", "C", "B"]  # the best first
     assert [line.split()[5] for line in lines[2:]] == ["-", *(f"{result.leads[arm]:.4g}" for arm in ("C", "B"))]
     told = " ".join(facts.split())
-    assert told.startswith(f"p-value {result.evidence:.3g}, against: another arm is at least as good as 'A'")
+    assert told.startswith(
+        f"p-value {result.evidence:.3g} (null hypothesis: some other arm is at least as good as 'A')"
+    )
     assert f"with any epsilon up to {result.tolerance:.3g} overturn it would take more than {result.overturn}" in told
     assert weighed.splitlines()[1].split() == ["epsilon", "status", "left", "limit"]
     assert weighed.splitlines()[3].split() == ["0", "to", "0.05", "identified", "'A'", "-"]
@@ -117,7 +119,7 @@ def test_identify_counts_a_source_once_however_often_it_speaks() -> None:
     assert by_source.returncode == 3
     found = json.loads(by_source.stdout)
     assert (found["status"], found["pulls"], found["rows"], found["sources"]) == ("undecided", 10, 400, 10)
-    assert found["promise"].startswith("of the sources in the log at most a share epsilon is dishonest")
+    assert found["promise"].startswith("at most a share epsilon of the sources in the log is dishonest")
 
 
 def test_identify_compares_the_items_of_a_test_set_pair_by_pair() -> None:

@@ -74,7 +74,7 @@ def test_the_clean_contest_names_the_best_caption_and_ends_with_0(files: dict[st
     shown = " ".join(done.stdout.split())
     assert shown.startswith("'A' has the highest mean of 8 arms")
     assert "overturn it would take more than 483 fake rewards (of 30,000, whichever they are) to overturn this" in shown
-    assert "with no more, 'A' is the best, wrong with probability at most 0.05" in shown
+    assert "up to that, 'A' is the best, wrong with probability at most 0.05" in shown
     assert "The answer stands up to epsilon = 0.016: are more than 1.6 % of your rewards fake?" in shown
     assert "valid at any time" not in shown  # only the replay's is
     assert "- 30,000 rows read, 30,000 rewards in them." in shown
@@ -90,7 +90,7 @@ def test_bots_without_voters_name_nobody_and_end_with_3(files: dict[str, Path]) 
     assert "\ncandidates 'B', 'A', 'C', 'D', 'E', 'F', 'G', 'H'\n" in done.stdout
     found = answer(files["bots"], *QUESTION, "--epsilon", 0.08)
     assert (found["best"], found["leader"], found["limit"]) == (None, RIGGED, "contamination")
-    assert f"would be named if there were at most {found['overturn']} fake rewards" in " ".join(done.stdout.split())
+    assert f"would be named with at most {found['overturn']} fake rewards" in " ".join(done.stdout.split())
 
 
 def test_bots_with_voters_name_the_best_caption(files: dict[str, Path]) -> None:
@@ -138,7 +138,7 @@ def test_an_undecided_log_says_which_arms_need_about_how_many_more() -> None:
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("more ")]
     assert line.startswith("more       about ")
     assert line.endswith(" would decide it (a rough forecast)")
-    assert "\nleader     'A', a guess and not a verdict\n" in done.stdout
+    assert "\nleader     'A', but that is not proved\n" in done.stdout
     assert "\ncandidates 'A', 'B'\n" in done.stdout
 
 
@@ -228,7 +228,7 @@ def test_inspect_points_at_the_bots(files: dict[str, Path]) -> None:
     found = json.loads(run("inspect", files["voters"], "--format", "json").stdout)
     assert {each["kind"] for each in found["suspicions"]} == {"busy sources", "devoted sources"}
     assert found["total"] == 30_000
-    assert run("inspect", files["clean"]).stdout.count("- Nothing that these checks look for.") == 1
+    assert run("inspect", files["clean"]).stdout.count("- None of the things these checks look for.") == 1
 
 
 def test_inspect_counts_what_identify_refuses(tmp_path: Path) -> None:
@@ -429,7 +429,7 @@ def test_a_wide_log_assumes_that_cells_of_a_row_are_independent(tmp_path: Path) 
     log = tmp_path / "log.csv"
     log.write_text("A,B\n" + "5,1\n" * 300)
     found = answer(log, "--wide", "--epsilon", "0.02", "--bounds", "1,5")
-    assert "the cells of one row have nothing to do with each other" in found["promise"]
+    assert "the cells of one row are independent of each other" in found["promise"]
 
 
 def test_a_comma_that_may_be_of_thousands_is_asked_about(tmp_path: Path) -> None:
@@ -502,7 +502,7 @@ def test_inspect_does_not_call_chance_a_duplicate(tmp_path: Path) -> None:
     assert "have the same arm" not in run("inspect", log).stdout
     log.write_text("arm,reward,time\n" + "".join(rows + rows[:60]))
     said = " ".join(run("inspect", log).stdout.split())
-    assert re.search(r"\d\d of 6,060 rewards \(1.\d %\) have the same arm, reward and time as a row before", said)
+    assert re.search(r"\d\d of 6,060 rewards \(1.\d %\) have the same arm, reward and time as an earlier row", said)
 
 
 def test_half_ballots_are_said_to_be_why_pairs_prove_nothing(tmp_path: Path) -> None:

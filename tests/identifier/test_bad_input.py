@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,28 +14,19 @@ import pytest
 
 import bestarm as ba
 from bestarm import adversaries
+from bestarm.checks import HUGE, RANGES, TOO_HIGH, WHOLE
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
 
 INF, NAN = math.inf, math.nan
 
 FINITE, POSITIVE = "be a finite number", "be a finite number > 0"
-ARMS_FIX = "among fewer arms there is nothing to identify"
+ARMS_FIX = RANGES["arms"][4]
 MEMORY_FIX = "an arm takes up to 24 kB of memory; make a choice of them first"
-DELTA_FIX = "it is the accepted probability of a wrong answer, such as 0.05"
-EPSILON_FIX = "it is how much may be corrupted, such as 0.05; 0 is nothing"
-EPSILON_TOO_HIGH = "half of the rewards corrupted leaves no mean to identify"
-SIGMA_FIX = "it is the sub-Gaussian scale of one clean reward"
 BOUNDS_RULE = "be two finite numbers (low, high) with low < high"
 BOUNDS_FIX = "such as bounds=(0, 1) for clicks"
 LABELS_RULE = "be a list of labels or a number of arms"
 LABELS_FIX = 'such as ["A", "B", "C"] or 3'
-ALPHA_FIX = "it is the fraction trimmed off each end, such as 0.05"
-ALPHA_TOO_HIGH = "trimming half of the rewards off each end leaves none to average"
-POWER_FIX = "the sum of t^-power has to converge; 2 is the default"
-COUNT_RULE = "be a whole number >= 1"
-SEED_RULE = "be a whole number in [0, 2^64)"
-SEED_FIX = "the same one repeats the run"
 NOTHING = "nothing was recorded"
 REWARD_RULE = "be a finite number of size at most 1e+290"
 ONE_OF_METHODS = "be one of " + ", ".join(METHODS)
@@ -44,6 +36,16 @@ Case = tuple[Callable[[], object], str, str, str, str]
 def cases(make: Callable[..., object], parameter: str, rule: str, fix: str, *values: Any, **others: Any) -> list[Case]:
     """One refusal for each value of a parameter."""
     return [(partial(make, **{**others, parameter: value}), parameter, rule, repr(value), fix) for value in values]
+
+
+def wrong(make: Callable[..., object], parameter: str, *values: Any, **others: Any) -> list[Case]:
+    """The same with the rule and the fix of the table of ranges, for what is too low, no number or not whole."""
+    return cases(make, parameter, *RANGES[parameter][3:], *values, **others)
+
+
+def too_high(make: Callable[..., object], parameter: str, *values: Any, **others: Any) -> list[Case]:
+    """The same for what is too high."""
+    return cases(make, parameter, *TOO_HIGH[parameter], *values, **others)
 
 
 def name(case: Any) -> str:
@@ -66,13 +68,13 @@ def refused(call: Callable[[], object], parameter: str, rule: str, received: str
 
 
 def test_an_input_error_is_a_value_error_that_survives_pickling() -> None:
-    error = refused(lambda: question(epsilon=0.6), "epsilon", "be in [0, 0.5)", "0.6", EPSILON_TOO_HIGH)
+    error = refused(*too_high(question, "epsilon", 0.6)[0])
     assert isinstance(error, ValueError)
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         again = pickle.loads(pickle.dumps(error, protocol))
         assert type(again) is InputError
         assert str(again) == str(error)
-        assert (again.parameter, again.rule, again.fix) == ("epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH)
+        assert (again.parameter, again.rule, again.fix) == ("epsilon", *TOO_HIGH["epsilon"])
         assert again.received == 0.6
 
 
@@ -87,8 +89,48 @@ def test_an_input_error_survives_pickling_when_what_was_received_does_not() -> N
 
 
 def test_a_long_value_is_shown_shortened() -> None:
-    error = refused(lambda: question(sigma="x" * 500), "sigma", POSITIVE, repr("x" * 500), SIGMA_FIX)
+    error = refused(*wrong(question, "sigma", "x" * 500)[0])
     assert ", got '" + "x" * 116 + "...: " in str(error)
+
+
+# ------------------------------------------------------------------------------------------------- the table of rules
+
+
+NUMBER = r"[\d.,^]+"
+
+
+def limit(text: str) -> float:
+    base, _, power = text.replace(",", "").partition("^")
+    return float(base) ** float(power or 1)
+
+
+@pytest.mark.parametrize("parameter", sorted(RANGES))
+def test_the_rule_of_a_parameter_is_what_is_enforced(parameter: str) -> None:
+    """The other tests take their words from the table; here they must be those of the numbers beside them."""
+    lowest, closed, highest, rule, fix = RANGES[parameter]
+    assert ("whole number" in rule) == (parameter in WHOLE)
+    between = re.search(rf"in ([\[(])({NUMBER}), ({NUMBER})\)$", rule)
+    above = re.search(rf"(>=?) ({NUMBER})$", rule)
+    if between is not None:
+        assert (between[1] == "[", limit(between[2]), limit(between[3])) == (closed, lowest, highest)
+    else:
+        assert above is not None
+        assert (above[1] == ">=", limit(above[2])) == (closed, lowest)
+        assert highest == HUGE or parameter in TOO_HIGH  # what no limit is said of has none
+    assert fix
+    if parameter in TOO_HIGH:
+        rule, fix = TOO_HIGH[parameter]
+        said = re.search(rf"(, |below |at most )({NUMBER})\)?$", rule)
+        assert said is not None
+        assert limit(said[2]) + (said[1] == "at most ") == highest
+        assert fix
+
+
+def test_the_fixes_of_the_table_tell_the_parameters_apart() -> None:
+    """Who takes another parameter's words is found out: no two have the same rule and fix."""
+    words = [row[3:] for row in RANGES.values()]
+    assert len(set(words)) == len(words)
+    assert set(TOO_HIGH) <= set(RANGES)
 
 
 # ----------------------------------------------------------------------------------------------------- the question
@@ -109,14 +151,14 @@ BAD_BOUNDS: list[Any] = [(1, 0), (1.0, 1.0), (0.0, INF), (-INF, 0.0), (NAN, 1.0)
 NO_BOUNDS: list[Any] = [(0, 1, 2), (0,), (), ("0", "1"), (False, True), 1.0, "01", {0, 1}]
 
 QUESTIONS: list[Case] = [
-    *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH, 0.5, 0.6, INF, 10**400),
-    *cases(question, "epsilon", "be in [0, 0.5)", "it is a share: 8 % is 0.08", 8.0),
-    *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_FIX, -1e-9, -0.1, NAN, -INF, -(10**400)),
-    *cases(question, "epsilon", "be in [0, 0.5)", EPSILON_FIX, None, "0.1", True, [0.1]),
-    *cases(question, "delta", "be in (0, 1)", DELTA_FIX, 0, 0.0, -0.0, 1, 1.0, -0.1, 2.0, NAN, INF, np.float64(0.0)),
-    *cases(question, "delta", "be in (0, 1)", DELTA_FIX, None, "0.1", True),
-    *cases(question, "sigma", POSITIVE, SIGMA_FIX, 0, 0.0, -1.0, NAN, INF, -INF, 1e300, "1", True, 1j, np.ones(1)),
-    *cases(question, "arms", "be a whole number >= 2", ARMS_FIX, 1, 0, -3, np.int64(1)),
+    *too_high(question, "epsilon", 0.5, 0.6, INF, 10**400),
+    *cases(question, "epsilon", RANGES["epsilon"][3], "it is a share: 8 % is 0.08", 8.0),
+    *wrong(question, "epsilon", -1e-9, -0.1, NAN, -INF, -(10**400)),
+    *wrong(question, "epsilon", None, "0.1", True, [0.1]),
+    *wrong(question, "delta", 0, 0.0, -0.0, 1, 1.0, -0.1, 2.0, NAN, INF, np.float64(0.0)),
+    *wrong(question, "delta", None, "0.1", True),
+    *wrong(question, "sigma", 0, 0.0, -1.0, NAN, INF, -INF, 1e300, "1", True, 1j, np.ones(1)),
+    *wrong(question, "arms", 1, 0, -3, np.int64(1)),
     *cases(question, "arms", "be at most 1,000,000", MEMORY_FIX, 1_000_001, 10**7, np.int64(10**7), 10**400),
     *cases(question, "arms", LABELS_RULE, LABELS_FIX, None, True, 2.0, "AB", b"AB", NAN),
     *cases(question, "arms", "be at least two", ARMS_FIX, (), ("A",)),
@@ -156,26 +198,22 @@ def test_a_label_that_is_not_equal_to_itself_is_refused() -> None:
 
 
 OPTION_VALUES: dict[str, tuple[str, str, list[Any]]] = {
-    "alpha": ("be in [0, 0.5)", ALPHA_FIX, [-0.1, NAN, "0.1", True]),
-    "power": ("be a finite number > 1", POWER_FIX, [1, 1.0, 0.0, -2.0, NAN, INF, "2", True]),
+    "alpha": (*RANGES["alpha"][3:], [-0.1, NAN, "0.1", True]),
+    "power": (*RANGES["power"][3:], [1, 1.0, 0.0, -2.0, NAN, INF, "2", True]),
     "threshold": ("be one of theory, empirical", "check the spelling", ["Theory", "", 1, True]),
     "exploration": ("be one of hoeffding, chernoff, none", "check the spelling", ["None", "", 0, ["chernoff"]]),
     "parameters": ("be one of clean, same", "check the spelling", ["Clean", "", 0, ["same"]]),
     "floor": ("be one of arm, total", "check the spelling", ["arms", "", 0, ["total"]]),
-    "resolution": (POSITIVE, "it is the size of a lead that is worth finding", [0, 0.0, -1.0, NAN, INF, "1", True]),
+    "resolution": (*RANGES["resolution"][3:], [0, 0.0, -1.0, NAN, INF, "1", True]),
     "contamination": (
         "be one of prescient, malicious, share-of-arm, share-of-all, sources",
         "check the spelling",
         ["oblivious", "", 1, ["sources"]],
     ),
-    "good_enough": (POSITIVE, "leave it out to have the best arm named", [0, 0.0, -1.0, NAN, INF, "1", True]),
-    "share_from": (
-        "be a finite number >= 1",
-        "it counts rewards of each arm, such as 20",
-        [0, 0.99, -1.0, NAN, INF, "1", True],
-    ),
+    "good_enough": (*RANGES["good_enough"][3:], [0, 0.0, -1.0, NAN, INF, "1", True]),
+    "share_from": (*RANGES["share_from"][3:], [0, 0.99, -1.0, NAN, INF, "1", True]),
     "paired": ("be True or False", "True if the arms of a source are fixed beforehand", [0, 1, "yes", NAN]),
-    "seed": (SEED_RULE, SEED_FIX, [-1, 1.5, 2**64, NAN, INF, "1", True]),
+    "seed": (*RANGES["seed"][3:], [-1, 1.5, 2**64, NAN, INF, "1", True]),
 }
 
 
@@ -187,7 +225,7 @@ def test_wrong_option_values_are_refused_by_each_method_that_has_the_option(meth
         for case in cases(question, option.name, rule, fix, *values, method=method):
             refused(*case)
         if option.name == "alpha":
-            for case in cases(question, "alpha", rule, ALPHA_TOO_HIGH, 0.5, INF, method=method):
+            for case in too_high(question, "alpha", 0.5, INF, method=method):
                 refused(*case)
 
 
@@ -428,7 +466,7 @@ def test_a_bad_cap_is_refused_before_the_first_pull() -> None:
     pulled: list[Any] = []
     pull: Any = pulled.append
     identify = partial(ba.identify, pull, **QUESTION)
-    for case in cases(identify, "max_pulls", COUNT_RULE, "leave it out for no cap", 0, -1, 1.5, NAN, INF, True, "10"):
+    for case in wrong(identify, "max_pulls", 0, -1, 1.5, NAN, INF, True, "10"):
         refused(*case)
     assert pulled == []
 
@@ -452,22 +490,20 @@ def simulation(**changes: Any) -> ba.Trials:
     return ba.simulate(**{"bandit": BANDIT, "method": "mean-se", "delta": 0.1, "trials": 3, **changes})
 
 
-WORKERS_TOO_HIGH = "a machine can hardly start more, and more than its cores compute no faster"
-TRIALS_FIX = "each trial is one identification from start to end"
 SEEDS_RULE = "be a whole number >= 0, a SeedSequence or a Generator"
 
 SIMULATIONS: list[Case] = [
-    *cases(simulation, "trials", COUNT_RULE, TRIALS_FIX, 0, -1, 1.5, NAN, INF, True, "10", None),
-    *cases(simulation, "workers", COUNT_RULE, "1 runs in this thread alone", 0, -1, 1.5, NAN, True, None),
-    *cases(simulation, "workers", "be at most 10,000", WORKERS_TOO_HIGH, 10_001, 100_000, 10**400),
-    *cases(simulation, "trials", "be below 2^53", TRIALS_FIX, 2**53, 1e300),
-    *cases(simulation, "max_pulls", "be below 2^62", "leave it out for no cap", 2**62, 10**400),
-    *cases(simulation, "max_pulls", COUNT_RULE, "leave it out for no cap", 0, -1, 1.5, True),
+    *wrong(simulation, "trials", 0, -1, 1.5, NAN, INF, True, "10", None),
+    *wrong(simulation, "workers", 0, -1, 1.5, NAN, True, None),
+    *too_high(simulation, "workers", 10_001, 100_000, 10**400),
+    *too_high(simulation, "trials", 2**53, 1e300),
+    *too_high(simulation, "max_pulls", 2**62, 10**400),
+    *wrong(simulation, "max_pulls", 0, -1, 1.5, True),
     *cases(simulation, "seed", SEEDS_RULE, "any number will do", -1, 1.5, NAN, None, "7", True, [1, 2]),
-    *cases(simulation, "delta", "be in (0, 1)", DELTA_FIX, 0.0, 1.0, None),
-    *cases(simulation, "epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH, 0.5),
-    *cases(simulation, "epsilon", "be in [0, 0.5)", EPSILON_FIX, -0.1, NAN),
-    *cases(simulation, "sigma", POSITIVE, SIGMA_FIX, 0.0, -1.0, NAN),
+    *wrong(simulation, "delta", 0.0, 1.0, None),
+    *too_high(simulation, "epsilon", 0.5),
+    *wrong(simulation, "epsilon", -0.1, NAN),
+    *wrong(simulation, "sigma", 0.0, -1.0, NAN),
     *cases(simulation, "method", ONE_OF_METHODS, "check the spelling", "ucb", None),
     *cases(simulation, "alpha", "be an option of mean-se", "mean-se has parameters, exploration", 0.1),
     *cases(
@@ -581,8 +617,8 @@ ARMS: list[Case] = [
     ),
     (partial(ba.Bandit, []), "arms", "be at least two", "()", ARMS_FIX),
     (partial(ba.Bandit, [ba.Gaussian(0.0)]), "arms", "be at least two", repr((ba.Gaussian(0.0),)), ARMS_FIX),
-    *bandits("epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH, 0.5, 0.6),
-    *bandits("epsilon", "be in [0, 0.5)", EPSILON_FIX, -0.1, NAN, "0.1", True),
+    *bandits("epsilon", *TOO_HIGH["epsilon"], 0.5, 0.6),
+    *bandits("epsilon", *RANGES["epsilon"][3:], -0.1, NAN, "0.1", True),
     *bandits(
         *("adversary", "be one of bestarm.adversaries, a function or None", "such as adversaries.Point(1000.0)"),
         *(1000.0, "point", TWO),
@@ -627,8 +663,8 @@ ADVERSARIES: list[Case] = [
         epsilon=0.1,
         seed=1,
     ),
-    *cases(ba.paper_adversary, "epsilon", "be in [0, 0.5)", EPSILON_TOO_HIGH, 0.5, means=TWO, seed=1),
-    *cases(ba.paper_adversary, "epsilon", "be in [0, 0.5)", EPSILON_FIX, -0.1, NAN, means=TWO, seed=1),
+    *too_high(ba.paper_adversary, "epsilon", 0.5, means=TWO, seed=1),
+    *wrong(ba.paper_adversary, "epsilon", -0.1, NAN, means=TWO, seed=1),
     *cases(
         *(ba.paper_adversary, "margin", "be in [0, 0.9]"),
         "it is the part of every gap that is left; more would ask of the adversary to help",

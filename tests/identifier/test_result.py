@@ -73,12 +73,12 @@ def test_the_sentence_of_a_winner() -> None:
         f"certified stopped after 12,345 rewards, {TERMS}"
     )
     assert str(sample()) == (
-        f"{start}; the same rewards would single it out with epsilon up to 0.17, "
-        "or with 21 replaced rewards on each arm."
+        f"{start}; the same rewards would still single it out with epsilon up to 0.17, "
+        "or with 21 rewards replaced on each arm."
     )
     assert str(sample(tolerance=None, overturn=None)) == f"{start}."
     in_all = str(sample(options={"contamination": "share-of-all"}))
-    assert in_all.endswith("epsilon up to 0.17, or with 21 replaced rewards in all.")
+    assert in_all.endswith("epsilon up to 0.17, or with 21 rewards replaced in all.")
 
 
 def test_the_sentence_of_a_method_without_a_proof_says_so() -> None:
@@ -111,14 +111,14 @@ NONE: dict[str, Any] = {"status": "indistinguishable", "best": None, "tolerance"
 def test_the_sentence_of_no_winner_says_why_and_no_more() -> None:
     hidden = str(sample(**NONE, candidates=("A", "B"), limit="contamination"))
     assert hidden == (
-        "no winner is named among 'A', 'B': certified stopped after 12,345 rewards, as contamination of this kind "
-        "(epsilon = 0.1) could hide the lead that is left; more rewards like these would not help "
-        f"(a finding, outside delta); ruled out: 'C', {TERMS}."
+        "no winner is named among 'A', 'B': certified stopped after 12,345 rewards, because contamination of this kind "
+        "(epsilon = 0.1) could hide the remaining lead; more rewards of this kind would not settle it "
+        f"(a judgement, not covered by delta); ruled out: 'C', {TERMS}."
     )
     small = str(sample(**NONE, candidates=("A", "B", "C"), limit="resolution"))
     assert small == (
         "no winner is named among 'A', 'B', 'C': certified stopped after 12,345 rewards, at its resolution of 0.01: "
-        "a clean lead of that size would have been found as a rule; more rewards with a finer resolution may find a "
+        "a clean lead of that size would normally have been found; more rewards with a finer resolution may find a "
         "smaller one."
     )
 
@@ -128,8 +128,8 @@ def test_the_sentence_of_a_run_under_way() -> None:
     shown = ", ".join(repr(label) for label in labels[:10])
     under_way = sample(**{**NONE, "status": "undecided"}, candidates=labels)
     assert str(under_way) == (
-        f"undecided among {shown} and 4 more so far: certified has not stopped after 12,345 rewards; "
-        "'B' leads, which is a guess and not a verdict."
+        f"undecided so far among {shown} and 4 more: certified has not stopped after 12,345 rewards; "
+        "'B' is ahead, but that is not proved."
     )
     stopped = dataclasses.replace(under_way, limit="budget", leader=None)
     assert str(stopped).endswith("certified was stopped from outside after 12,345 rewards; more may decide it.")
@@ -148,7 +148,7 @@ def test_alarms_are_said_aloud_and_take_the_promise_back() -> None:
 
 def test_the_sentence_is_there_before_any_reward() -> None:
     finder = ba.Identifier(["A", "B"], delta=0.1, epsilon=0.25, sigma=2.0, method="mean-gap")
-    assert str(finder.result) == "undecided among 'A', 'B' so far: mean-gap has not stopped after 0 rewards."
+    assert str(finder.result) == "undecided so far among 'A', 'B': mean-gap has not stopped after 0 rewards."
 
 
 # -------------------------------------------------------------------------------------------------------------- JSON

@@ -515,7 +515,7 @@ def test_stray_spaces_are_cut_off_and_counted(tmp_path: Path) -> None:
     rewards = read_log(written(tmp_path, "arm,reward\nA, 1\n A,2 \nA\u00a0,3\nB,4\n"))
     assert content(rewards) == {"A": [1.0, 2.0, 3.0], "B": [4.0]}
     assert rewards.health.trimmed == 2
-    assert "2 rows with spaces around the arm, which were cut off." in rewards.health.sentences()
+    assert "2 rows had spaces around the arm, which were removed." in rewards.health.sentences()
     assert "1 arm seen once: 'B'." in rewards.health.sentences()
 
 

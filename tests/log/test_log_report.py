@@ -110,7 +110,7 @@ def test_the_numbers_are_those_of_the_result(
         assert f"{lead:.4g}" in words
     assert f"{result.tolerance:g} ({100 * result.tolerance:.4g} %)" in words
     assert f"{result.overturn:,} {'dishonest sources' if name == 'sources' else 'replaced rewards'}" in words
-    assert f"at most {100 * result.epsilon:g} %, that is {result.replaced:,}," in words
+    assert f"at most {100 * result.epsilon:g} % (that is, {result.replaced:,})" in words
     assert hashlib.sha256(logs[name].read_bytes()).hexdigest() in words
     assert COMMAND in words
     for part in result.promise.split("; "):
@@ -133,7 +133,7 @@ def test_the_answer_comes_first_and_says_no_more_than_is_proved(pages: Path) -> 
     assert "'B' would be singled out as the best if epsilon were at most 0.004 (0.4 %), or with at most 128" in none
     assert "give it as the source" in none
     assert "That the arms are equally good" in none
-    assert "of the 3,490 sources at most 1.5 %, that is 52, are dishonest" in sources
+    assert "of the 3,490 sources, at most 1.5 % (that is, 52) are dishonest" in sources
     assert "a source counts once for an arm" in sources
     assert "The column 'caption' was taken for the arm" in none
     assert "Nothing had to be guessed" in winner
@@ -174,7 +174,7 @@ def test_a_replay_says_what_it_used_and_claims_no_lines_together(pages: Path, re
     assert "they came after the decision" in words
     assert "right together" not in words
     assert "sequential" in words
-    assert f"may there be more than {result.overturn} replaced reward" in words
+    assert f"could there be more than {result.overturn} replaced reward" in words
     bare = replace(result, sensitivity=())
     assert len(draw(bare).axes) == 2
     assert bare.overturn_in_words() == f"{result.overturn} replaced reward{'s' * (result.overturn != 1)} on an arm"
@@ -204,7 +204,7 @@ def test_few_rewards_say_what_would_help_and_good_enough_how_near(tmp_path: Path
     near.report(tmp_path / "near.md")
     words = words_of(tmp_path / "near.md")
     assert f"{near.best!r} is within 1 of the highest mean of 3 arms" in words
-    assert "no reward was replaced, at all" in words
+    assert "no reward was replaced at all" in words
     assert "to overturn" not in words
 
 
@@ -229,7 +229,7 @@ def test_of_many_arms_fifty_are_listed_and_the_leader_is_the_first(pages: Path, 
     table = page.partition('id="arms"')[2].partition("</table>")[0]
     assert table.count("<tr") == 51
     assert "These are 50 of 500 arms: the other 450 are left out." in page
-    assert "Of 500 arms the first 25 are drawn" in page
+    assert "Of 500 arms, the first 25 are drawn" in page
     rows = ranked_rows(results["odd"])
     assert len(rows) == 500
     assert rows[0].label == results["odd"].leader == ODD[0]
@@ -269,9 +269,9 @@ def test_files_are_those_that_the_result_names_unless_told(
     text = (tmp_path / "a b.md").read_text(encoding="utf-8")
     assert hashlib.sha256(logs["winner"].read_bytes()).hexdigest() in text
     assert "](a%20b.png)" in text
-    assert "identify\\_log with what is below" in text
+    assert "identify\\_log with the settings below" in text
     write_report(results["alarm"], tmp_path / "none.HTML", logs=[Path("-")])
-    assert "from no file that is there" in (tmp_path / "none.HTML").read_text(encoding="utf-8")
+    assert "There is no file to fingerprint" in (tmp_path / "none.HTML").read_text(encoding="utf-8")
 
 
 def test_a_place_where_nothing_can_be_written_is_refused(results: dict[str, LogResult], tmp_path: Path) -> None:

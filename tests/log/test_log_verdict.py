@@ -430,7 +430,7 @@ def test_the_rigged_contest_without_voters_names_nobody(seed: int) -> None:
     assert f"would be named if epsilon were at most {result.tolerance}, or with at most {result.overturn} rep" in str(
         result
     )
-    assert "up to 2,400 replaced rewards) could hide the lead that is left" in str(result)
+    assert "up to 2,400 replaced rewards) could hide the remaining lead" in str(result)
     naive = contest(seed, rigged=True).anonymous.groupby("caption")["stars"].mean()
     assert naive.idxmax() == RIGGED
 
@@ -445,7 +445,7 @@ def test_the_rigged_contest_with_voters_names_the_best_caption(seed: int) -> Non
     assert (result.sources, result.replaced) == (3490, 52)
     assert result.overturn is not None
     assert result.overturn > 3 * BOTS
-    assert "in what 3,490 sources said first of any two" in str(result)
+    assert "comparing each pair of arms by whichever of the two each of 3,490 sources rewarded first" in str(result)
     assert f"it would take more than {result.overturn} dishonest sources" in str(result)
 
 
@@ -616,13 +616,13 @@ def test_sigma_may_be_estimated_from_rewards_set_aside() -> None:
     assert result.replaced == 120  # of all 12,000: those set aside may be the honest ones
     assert "clean rewards are of normal shape" in str(result)
     assert "sigma is an upper bound from 3,000 rewards picked at random" in str(result)
-    only_if = f"if sigma is at most {result.sigma:.3g} at any epsilon, "
-    assert f"; {only_if}the same rewards would single it out with epsilon up to" in str(result)
+    only_if = f"if sigma is at most {result.sigma:.3g} whatever epsilon is, "
+    assert f"; {only_if}the same rewards would still single it out with epsilon up to" in str(result)
     assert f", and it would take more than {result.overturn:,} replaced rewards" in str(result)
     close = rewards_of(*(random.normal(mean, 2, 4000) for mean in (3.5, 1.0)))
     hidden = identify_log(close, epsilon=0.04, sigma="estimate", contamination="share-of-arm")
     assert hidden.best is None
-    assert f", and if sigma is at most {hidden.sigma:.3g} at any epsilon, would be named" in str(hidden)
+    assert f"; if sigma is at most {hidden.sigma:.3g} whatever epsilon is, it would be named" in str(hidden)
     few = rewards_of(random.normal(0, 1, 40), random.normal(1, 1, 4000))
     with pytest.raises(InputError, match=r"sigma must be given where an arm has as few rewards as 'A' \(40\)"):
         identify_log(few, epsilon=0.02, sigma="estimate")

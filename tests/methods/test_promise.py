@@ -567,9 +567,10 @@ def test_the_promises_as_printed() -> None:
         "sigma-sub-Gaussian, and alpha is at most epsilon / 2"
     )
     median = (
-        "clean rewards are normal, each is replaced with probability at most epsilon by a coin of its own that sees no "
-        "reward, the best mean leads every other by more than 2 sigma Phi^-1(1 / (2 (1 - epsilon))), which is what "
-        "replaced rewards can hide, epsilon is at most 0.25, delta at most 0.2 and alpha at most epsilon / 2"
+        "clean rewards are normal, each is replaced at random with probability at most epsilon, independently of all "
+        "clean rewards and other replacements, the best mean leads every other by more than "
+        "2 sigma Phi^-1(1 / (2 (1 - epsilon))), which is what replaced rewards can hide, epsilon is at most "
+        "0.25, delta at most 0.2 and alpha at most epsilon / 2"
     )
     printed = {
         **dict.fromkeys(("g-cbai", "se-cbai", "random"), trimmed),

@@ -194,3 +194,58 @@ def test_names_in_the_glossary_are_there() -> None:
     options = {option.name for method in METHODS.values() for option in method.options}
     assert set(re.findall(r"option `(\w+)`", page, re.I)) <= options
     assert set(re.findall(r'`method="([\w-]+)"`', page)) == set(METHODS) - {"certified"}
+
+
+# ---------------------------------------------------------------------------------------- references that point nowhere
+
+
+CERTIFIED = ROOT / "docs" / "explanation" / "certified.md"
+SECTIONS = re.compile(r"(?<!RFC \d{4}, )\bsections? (\d+(?:(?:,| and| to|, and) \d+)*)(?!\.\d)", re.I)
+# Papers that nobody has: "notes 4(a)", "design: the house", "evidence.md section 3".
+LOST = re.compile(r"\bnotes \d|\b(?:notes|design|evidence)\.md\b|\bdesign:", re.I)
+MADE_WITH_THE_SITE = {"index.md", "adversaries.md"}
+
+
+def written() -> dict[str, str]:
+    """Return the text of each file that people write and read, but for this one."""
+    paths = [path for folder in ("src", "tests", "docs", "benchmarks") for path in (ROOT / folder).rglob("*")]
+    paths = [*paths, *ROOT.glob("*.md")]
+    return {
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+        for path in paths
+        if path.suffix in (".py", ".md", ".toml", ".template") and path.is_file() and path != Path(__file__)
+    }
+
+
+def sections_cited(text: str) -> set[int]:
+    return {int(number) for group in SECTIONS.findall(text) for number in re.findall(r"\d+", group)}
+
+
+def test_the_sections_that_are_cited_exist() -> None:
+    """Whoever says "section 9" means that of the page on the certified method, the only one with numbers."""
+    there = {int(number) for number in re.findall(r"^## (\d+)\. ", CERTIFIED.read_text(encoding="utf-8"), re.M)}
+    assert there == set(range(1, len(there) + 1))
+    files = written()
+    assert sections_cited(files["src/bestarm/log/evidence.py"]) >= {3, 4, 13}  # they are found
+    assert {name: sections_cited(text) - there for name, text in files.items() if sections_cited(text) - there} == {}
+
+
+def test_sections_are_found_in_all_the_ways_they_are_cited() -> None:
+    assert sections_cited("section 9; (sections 3 to 6 and 13), Section 5. sections 9, 10 and 12") == {
+        *(3, 5, 6, 9, 10, 12, 13)
+    }
+    assert sections_cited("as in RFC 8878, section 3.1, and in this section") == set()
+
+
+def test_nothing_refers_to_papers_that_are_not_here() -> None:
+    assert {name: LOST.findall(text) for name, text in written().items() if LOST.search(text)} == {}
+    for lost in ("see notes 4(a)", "notes.md", "in design.md", "# design: the house", "evidence.md section 3"):
+        assert LOST.search(lost)
+
+
+def test_every_page_that_is_named_is_there() -> None:
+    there = {path.name for path in (*(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").rglob("*.md"))}
+    there |= {path.name for path in ROOT.glob("*.md")} | MADE_WITH_THE_SITE
+    files = {name: text for name, text in written().items() if not name.startswith("tests/")}  # which make pages
+    named = {name: set(re.findall(r"[\w-]+\.md\b", text)) - there for name, text in files.items()}
+    assert {name: pages for name, pages in named.items() if pages} == {}

@@ -222,7 +222,9 @@ def test_certified_is_not_recommended_where_its_own_forecasts_name_no_winner() -
 def test_no_sentence_says_that_more_rewards_would_not_help_but_for_contamination() -> None:
     for made in (quick(), certified(PAPER)):
         last = made.advice[-1]
-        assert "limit contamination, it could hide the lead that is left, and more rewards like these would not" in last
+        assert (
+            "limit contamination, which could hide the remaining lead, and more rewards of this kind would not" in last
+        )
         assert "limit resolution, a clean lead of that size would have been found as a rule" in last
         assert sum(line.count("would not help") for line in made.advice) == 1
 
@@ -258,7 +260,7 @@ def test_forecasts_keep_to_the_contamination(contamination: str) -> None:
         assert isinstance(bandit.adversary, Adversary)
         assert contamination in bandit.adversary.contaminations
     made = certified([3.0, 0.0, -1.0], epsilon=0.05, contamination=contamination)
-    assert made.advice[0].startswith("Not ruled out: no coin that sees nothing hides for ever that arm 0 is best.")
+    assert made.advice[0].startswith("Not ruled out: prescient contamination cannot hide for ever that arm 0 is best.")
     assert made.advice[1].startswith(f"Contamination {contamination} may hide more")
     assert [row["wrong"] for row in made.forecasts] == [0.0, 0.0]
     assert made.forecasts[1]["bound"] is None  # known for coins that see nothing

@@ -16,19 +16,19 @@ from bestarm.cli.output import Format, write_rows
 def attack(
     trials: Annotated[int, typer.Option(help="Trials of each method against each attack on each instance.")] = 200,
     epsilon: Annotated[
-        float, typer.Option(help="Contamination by every attack, in (0, 0.5), which the methods are told.")
+        float, typer.Option(help="Contamination by every attack, in (0, 0.5); the methods are told it.")
     ] = 0.1,
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.1,
     means: Annotated[
         str | None,
-        typer.Option(help="Means of Gaussian arms with sigma = 1, separated by commas, in place of the two instances."),
+        typer.Option(help="Means of Gaussian arms with sigma = 1, separated by commas, instead of the two instances."),
     ] = None,
-    methods: Annotated[str | None, typer.Option(help="Rows, separated by commas; all if left out.")] = None,
-    attacks: Annotated[str | None, typer.Option(help="Attacks, separated by commas; all if left out.")] = None,
+    methods: Annotated[str | None, typer.Option(help="Methods (rows), separated by commas; all by default.")] = None,
+    attacks: Annotated[str | None, typer.Option(help="Attacks, separated by commas; all by default.")] = None,
     contamination: Annotated[
         str | None,
         typer.Option(
-            help=f"What certified is told that epsilon means: {', '.join(SIMULATED)} (see below).",
+            help=f"What certified is told epsilon means: {', '.join(SIMULATED)} (see below).",
             show_default="a row for each",
         ),
     ] = None,
@@ -37,9 +37,9 @@ def attack(
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("results/attack"),
     form: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.table,
 ) -> None:
-    """Attack each method in every way we know, on an instance that can be solved and on one that cannot: who is fooled.
+    """Attack each method in every way we know, on a solvable instance and an unsolvable one, and see which are fooled.
 
-    Names of rows and attacks are those of the full table. Its column covered says whether the attack keeps to the
+    Methods and attacks have the names shown in the full table. Its column covered says whether the attack keeps to the
     contamination that certified was told of: if not, nothing is promised.
     """
     from bestarm.attack import attack_methods, attack_table, draw_attack_table, rows_named

@@ -19,7 +19,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("results/demo"),
     form: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.table,
 ) -> None:
-    """Solve a contaminated four-armed problem by each method: pulls, answers, error rates, and a picture."""
+    """Solve a contaminated four-armed problem with each method: pulls, answers, error rates and a picture."""
     from bestarm.checks import writable_folder
     from bestarm.cli.compiling import compile_note
     from bestarm.demo import draw_demo, run_demo

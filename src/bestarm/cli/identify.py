@@ -44,7 +44,9 @@ def identify(
     reward: Reward = None,
     source: Annotated[
         str | None,
-        typer.Option(metavar="COL", help="Column of who gave a reward: epsilon is then a share of these."),
+        typer.Option(
+            metavar="COL", help="Column that says who gave each reward: epsilon is then a share of these sources."
+        ),
     ] = None,
     time: Time = None,
     bounds: Bounds = None,
@@ -52,8 +54,8 @@ def identify(
         str | None,
         typer.Option(
             metavar="S|estimate",
-            help="Sub-Gaussian scale of a clean reward, where there are no bounds; estimate: from a quarter of the "
-            "rewards, if clean ones are of normal shape.",
+            help="Sub-Gaussian scale of a clean reward, if it has no bounds; estimate: take it from a quarter of the "
+            "rewards, which assumes that clean ones are normal.",
         ),
     ] = None,
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
@@ -68,8 +70,8 @@ def identify(
         bool,
         typer.Option(
             "--paired",
-            help="Sources only: compare two arms by the difference of a source's rewards. The arms that a source "
-            "rewards must be fixed before its first reward.",
+            help="Sources only: compare two arms by the difference between a source's rewards for them. The arms that "
+            "a source rewards must be fixed before its first reward.",
         ),
     ] = False,
     good_enough: Annotated[
@@ -79,12 +81,14 @@ def identify(
     counted: Counted = None,
     missing: Annotated[
         str,
-        typer.Option(help="A missing reward: refuse, drop (it says nothing) or replaced (it was taken away)."),
+        typer.Option(
+            help="If a reward is missing: refuse, drop (for unrelated reasons) or replaced (may have been removed)."
+        ),
     ] = "refuse",
-    on_bad_row: Annotated[str, typer.Option(help="A row that cannot be used: refuse or skip.")] = "refuse",
+    on_bad_row: Annotated[str, typer.Option(help="If a row cannot be used: refuse or skip.")] = "refuse",
     sequential: Annotated[
         bool,
-        typer.Option("--sequential", help="Replay the rows in order instead, and stop when it is decided."),
+        typer.Option("--sequential", help="Replay the rows in order instead, and stop once decided."),
     ] = False,
     method: Annotated[
         str,
@@ -102,14 +106,14 @@ def identify(
     exploration: Annotated[
         str | None, typer.Option(help="Replay only: hoeffding, chernoff or none (not certified).")
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a page for others to this file (.html or .md).")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw it to this file (.png, .svg or .pdf).")] = None,
-    form: Annotated[Format, typer.Option("--format", help="How to write the verdict; csv: the arms.")] = Format.table,
+    report: Annotated[Path | None, typer.Option(help="Write a report to share to this file (.html or .md).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Save a plot to this file (.png, .svg or .pdf).")] = None,
+    form: Annotated[Format, typer.Option("--format", help="Format of the verdict; csv lists the arms.")] = Format.table,
 ) -> None:
-    """Say which arm of a log is best, from all its rows whatever their order, or why none is named.
+    """Say which arm of a log is best, using all rows regardless of order, or why none is named.
 
     Exit code 0 if an arm is named, 3 if none is, 2 for bad input; 4 if an arm comes first but the rewards contradict
-    the assumptions (an alarm), so that nothing is claimed of it.
+    the assumptions (an alarm), so that nothing is claimed about it.
     """
     from bestarm.errors import InputError
 

@@ -36,17 +36,17 @@ def inspect(
     arm: Arm = None,
     reward: Reward = None,
     source: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column of who gave a reward; guessed likewise.")
+        str | None, typer.Option(metavar="COL", help="Column that says who gave each reward; guessed the same way.")
     ] = None,
     time: Time = None,
     bounds: Bounds = None,
     wide: Wide = False,
     counted: Counted = None,
-    form: Annotated[Form, typer.Option("--format", help="How to write it.")] = Form.table,
+    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
 ) -> None:
-    """Look at a log before any test: what is in it, which bounds or sigma it supports, and what looks wrong.
+    """Look at a log before testing anything: what is in it, which bounds or sigma it supports, and what looks wrong.
 
-    Nothing is left out or tested; each suspicion is told as an epsilon.
+    Nothing is left out or tested; each suspicion is expressed as an epsilon.
     """
     from bestarm.cli.log_table import say
     from bestarm.log.inspect import inspect_log

@@ -16,28 +16,32 @@ LogFiles = Annotated[
     list[str],
     typer.Argument(
         metavar="LOG",
-        help="CSV, JSON lines (both may be packed by gz or zst) or Parquet; several files, or a pattern in quotes, are "
-        "one log; - for stdin.",
+        help="CSV or JSON lines (gz or zst too), or Parquet; several files, or a quoted pattern, make one log; - for "
+        "stdin.",
     ),
 ]
 Arm = Annotated[
     str | None,
-    typer.Option(metavar="COL", help="Column of the arm; guessed if its name is obvious. With --wide: the columns."),
+    typer.Option(
+        metavar="COL", help="Column of the arm; guessed if its name is obvious. With --wide: the columns to use."
+    ),
 ]
-Reward = Annotated[str | None, typer.Option(metavar="COL", help="Column of the reward; guessed likewise.")]
+Reward = Annotated[str | None, typer.Option(metavar="COL", help="Column of the reward; guessed the same way.")]
 Time = Annotated[
     str | None,
-    typer.Option(metavar="COL", help="Column of when a reward was given; guessed where the order matters, or no."),
+    typer.Option(
+        metavar="COL", help="Column of when each reward was given; guessed where order matters; no: there is none."
+    ),
 ]
 Wide = Annotated[
     bool,
-    typer.Option("--wide", help="Each column is an arm, a row has a reward of each; or those in --arm A,B,C."),
+    typer.Option("--wide", help="One column per arm (or only those in --arm A,B,C); each row has a reward for each."),
 ]
 Counted = Annotated[
     str | None,
     typer.Option(
-        help="A row is an arm, a reward and how often it occurs: the column that says how often. Or columns that count "
-        "a reward each, as bad=1,good=3. Or no, where it was guessed wrongly.",
+        help="For rows that give an arm, a reward and how often it occurs: the column that says how often. Or one "
+        "column per reward value, as in bad=1,good=3. Or no, if this was guessed wrongly.",
     ),
 ]
 Bounds = Annotated[str | None, typer.Option(metavar="A,B", help="Lowest and highest possible reward, such as 1,5.")]

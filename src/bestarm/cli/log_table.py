@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from bestarm.result import ArmRow
     from bestarm.robustness import Sensitivity
 
-_WIDEST = 100  # letters a line
-_BAR = 30  # letters a bar
+_WIDEST = 100  # letters per line
+_BAR = 30  # letters per bar
 _SHOWN = 20  # arms
 _LABEL = 40  # letters of an arm's name
 _CELL = 60  # letters of several
@@ -58,7 +58,7 @@ def say(text: str, indent: int = 0) -> None:
 
 
 def _print_arms(result: LogResult) -> None:
-    """Print a row an arm, the best first, with its interval drawn on a scale that all share."""
+    """Print one row per arm, the best first, with its interval drawn on a scale that all share."""
     first = result.leader if result.best is None else result.best
 
     def rank(row: dict[str, Any]) -> tuple[bool, bool, float, float]:
@@ -138,7 +138,7 @@ def _facts(result: LogResult) -> Iterator[tuple[str, str]]:
         if result.limit is not None:
             yield "limit", result.limit
         if result.leader is not None and result.pulls > 0:
-            yield "leader", f"{who}, a guess and not a verdict"
+            yield "leader", f"{who}, but that is not proved"
         yield "candidates", _listed(tuple(sorted(result.candidates, key=lambda label: label != result.leader)))
     if result.more:
         wanted = sorted(result.more, key=lambda label: -result.more[label])
@@ -148,17 +148,17 @@ def _facts(result: LogResult) -> Iterator[tuple[str, str]]:
     if result.evidence is None or result.alarms:
         return
     always = ", valid at any time" if result.sequential else ""
-    yield "p-value", f"{result.evidence:.3g}{always}, against: another arm is at least as good as {who}"
+    yield "p-value", f"{result.evidence:.3g}{always} (null hypothesis: some other arm is at least as good as {who})"
     if finite_leads(result):
         yield (
             "lead",
-            f"at least what {who} is ahead of each arm (negative: it may be behind), all of them with probability "
-            f"{1.0 - result.delta:g} if it is the best",
+            f"how far {who} is ahead of each arm, at least (negative: it may be behind); all hold together with "
+            f"probability {1.0 - result.delta:g} if it is the best",
         )
     if len(result.candidates) > 1 and result.best is not None:  # good enough, and not the only one left
         return
     if result.tolerance is not None:
-        would = "single out" if result.best is not None else "would single out"
+        would = "still single out" if result.best is not None else "would single out"
         yield (
             "tolerance",
             f"the same rewards {would} {who} with any epsilon up to {result.tolerance:.3g}{_same_sigma(result)}",
@@ -179,11 +179,9 @@ def _overturn(result: LogResult, who: str) -> str:
     if result.health.missing and result.health.missing_as == "replaced":
         of += ", besides the missing ones"
     if result.best is None:
-        return (
-            f"{who} would be named if there were at most {many} {things} ({of}, whichever they are), and not with more"
-        )
+        return f"{who} would be named with at most {many} {things} ({of}, whichever they are), and not with more"
     return (
-        f"it would take more than {many} {things} ({of}, whichever they are) to overturn this: with no more, {who} is "
+        f"it would take more than {many} {things} ({of}, whichever they are) to overturn this: up to that, {who} is "
         f"the best, wrong with probability at most {result.delta:g}{_same_sigma(result)}"
     )
 
@@ -221,7 +219,7 @@ def _listed(labels: tuple[Any, ...], most: int = 10) -> str:
 
 
 def _question(result: LogResult) -> str | None:
-    """Return what an analyst has to answer: whether more of it is fake than the answer bears."""
+    """Return what an analyst has to answer: whether more is fake than the answer can withstand."""
     if result.alarms or not result.tolerance or result.leader is None:
         return None
     share = f"{100.0 * result.tolerance:.3g} %"

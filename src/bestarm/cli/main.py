@@ -15,7 +15,7 @@ BAD_INPUT = 2
 
 app = typer.Typer(
     name="bestarm",
-    help="Which of K options has the highest mean reward, although some of the rewards were corrupted.",
+    help="Find which of K options has the highest mean reward, even if some of the rewards were corrupted.",
     epilog="Results go to stdout, progress to stderr. Exit codes: 0 answered, 2 bad input, 3 no winner is named.",
     no_args_is_help=True,
     add_completion=False,
@@ -34,7 +34,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and stop.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -17,8 +18,7 @@ def explained(*names: str) -> str:
 
 def explained_of_logs() -> str:
     """Return the same for a log, all of which is there: shares are of what is in it."""
-    text = explained().replace(", from the option share_from on (for each arm)", "")
-    text = text.replace(", from the option share_from on", "").replace(" so far", " in the log")
+    text = re.sub(", once there are share_from [^,]*", "", explained()).replace(" so far", " in the log")
     return text.replace(" (--contamination, certified only)", " (--contamination)")
 
 

@@ -37,7 +37,7 @@ def write_rows(rows: Sequence[Row], form: Format) -> None:
 
 
 def arm_rows(result: Result) -> list[dict[str, Any]]:
-    """Return a row an arm, with the lead of the winner or leader over it if anything is known of that."""
+    """Return one row per arm, with the lead of the winner or leader over it if anything is known of that."""
     leads = finite_leads(result)
     rows = [vars(row) for row in result.arms]
     return [{**row, "lead": leads.get(row["label"])} for row in rows] if leads else rows

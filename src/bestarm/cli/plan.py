@@ -13,19 +13,21 @@ from bestarm.cli.output import Format, write_rows
 
 
 def plan(
-    means: Annotated[str, typer.Option(help="Means you expect, separated by commas.")],
+    means: Annotated[str, typer.Option(help="The means you expect, separated by commas.")],
     epsilon: Annotated[float, typer.Option(help="How much may be replaced, in [0, 0.5); see --contamination.")],
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
     sigma: Annotated[float | None, typer.Option(help="Sub-Gaussian scale of a clean reward.")] = None,
     bounds: Annotated[
-        str | None, typer.Option(help="Lowest and highest reward, such as 0,1, in place of sigma.")
+        str | None, typer.Option(help="Lowest and highest reward, such as 0,1, instead of sigma.")
     ] = None,
     contamination: SimulatedContamination = None,
     family: Annotated[
         str | None, typer.Option(help="gaussian (the default) or sub-gaussian with sigma; bounded with bounds.")
     ] = None,
-    methods: Annotated[str | None, typer.Option(help="Methods to forecast, separated by commas; else all.")] = None,
-    trials: Annotated[int, typer.Option(help="Simulated trials a forecast; fewer where they are long.")] = 200,
+    methods: Annotated[
+        str | None, typer.Option(help="Methods to forecast, separated by commas; all by default.")
+    ] = None,
+    trials: Annotated[int, typer.Option(help="Simulated trials per forecast; fewer where they are long.")] = 200,
     max_pulls: Annotated[int, typer.Option(help="Cap on the pulls of a simulated trial.")] = 200_000,
     seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
     workers: Annotated[int, typer.Option(help="Threads.")] = 2,
@@ -35,7 +37,7 @@ def plan(
 ) -> None:
     """Say whether the best arm can be identified against a worst-case adversary, and forecast the pulls.
 
-    Exit code 0 if it can, or if that is not ruled out, 3 if it can not.
+    Exit code 0 if it can, or if that is not ruled out; 3 if it cannot.
     """
     from bestarm.cli.compiling import compile_note
     from bestarm.planning import plan as make_plan

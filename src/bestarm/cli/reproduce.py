@@ -21,20 +21,24 @@ def reproduce(
         list[str] | None,
         typer.Argument(help="exp1 ... exp9, or all for these; pkis2-full, nycc-full.", show_default="all"),
     ] = None,
-    trials: Annotated[int, typer.Option(help="Trials a point; pkis2-full has 2 % of them, nycc-full 0.4 %.")] = 1000,
+    trials: Annotated[int, typer.Option(help="Trials per point; pkis2-full runs 2 % of them, nycc-full 0.4 %.")] = 1000,
     out: Annotated[Path, typer.Option(help="Folder for report, figures and tables.")] = Path("results/reproduce"),
     workers: Annotated[int, typer.Option(help="Threads.")] = 2,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Keep the points that a run with equal settings has finished in that folder."),
+        typer.Option(
+            "--resume", help="Keep the points already finished in that folder by a run with the same settings."
+        ),
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Remove all that an earlier run left in that folder.")
+        bool, typer.Option("--overwrite", help="Remove everything an earlier run left in that folder.")
     ] = False,
     epsilon: Annotated[
         float | None, typer.Option(help="Your own variation of one experiment: share of contaminated rewards.")
     ] = None,
-    delta: Annotated[float | None, typer.Option(help="Variation of exp2: accepted probability of an error.")] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="Variation of exp2: accepted probability of a wrong answer.")
+    ] = None,
     means: Annotated[str | None, typer.Option(help="Variation: true means, separated by commas.")] = None,
     sigma: Annotated[
         float | None, typer.Option(help="Variation: scale the methods are told, and spread of normal arms.")
@@ -48,11 +52,11 @@ def reproduce(
     """Repeat the paper's experiments and check its claims one by one, under each reading of the text; write a report.
 
     The claims and their verdicts go to stdout. All nine experiments with 1000 trials take a few minutes; readings other
-    than ours have fewer trials. pkis2-full and nycc-full run the methods on all arms of real data, which must be at
-    hand; their rows follow those of the claims.
+    than ours have fewer trials. pkis2-full and nycc-full run the methods on all arms of real data, which must be
+    available; their rows follow those of the claims.
 
-    With --epsilon, --delta, --means, --sigma or --grid one experiment is run as you vary it, and the points of its
-    figure go to stdout: about other settings the paper claims nothing.
+    With --epsilon, --delta, --means, --sigma or --grid, one experiment is run with your changes, and the points of its
+    figure go to stdout: the paper claims nothing about other settings.
     """
     from bestarm.cli.compiling import compile_note
     from bestarm.errors import InputError

@@ -23,16 +23,17 @@ STUDY_ONLY = ("out", "overwrite")
 def simulate(
     context: typer.Context,
     study: Annotated[
-        Path | None, typer.Argument(metavar="STUDY.toml", help="A study; --template prints one.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="STUDY.toml", help="A study; --template prints an example.", show_default=False),
     ] = None,
     template: Annotated[
-        bool, typer.Option("--template", help="Print a commented study to start from, and stop.")
+        bool, typer.Option("--template", help="Print a commented study to start from, and exit.")
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder for report, figures and tables of a study.",
+            help="Folder for the report, figures and tables of a study.",
             show_default="results/ and the study's name",
         ),
     ] = None,
@@ -46,12 +47,14 @@ def simulate(
         str, typer.Option(help="certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap.")
     ] = "certified",
     epsilon: Annotated[
-        float, typer.Option(help="How much is replaced, in [0, 0.5): by a coin, or as a share, see --contamination.")
+        float,
+        typer.Option(help="How much is replaced, in [0, 0.5): at random or as an exact share; see --contamination."),
     ] = 0.1,
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.1,
     sigma: Annotated[float, typer.Option(help="Standard deviation of a clean reward.")] = 1.0,
     point: Annotated[
-        str | None, typer.Option(help="Contaminated values, one for all arms or one each; else the paper's adversary.")
+        str | None,
+        typer.Option(help="Contaminated values, one for all arms or one per arm; default: the paper's adversary."),
     ] = None,
     threshold: Annotated[str | None, typer.Option(help="theory or empirical (gap family).")] = None,
     exploration: Annotated[str | None, typer.Option(help="hoeffding, chernoff or none (not certified).")] = None,
@@ -59,28 +62,30 @@ def simulate(
     resolution: Resolution = None,
     good_enough: GoodEnough = None,
     alpha: Annotated[float | None, typer.Option(help="Fraction trimmed off each end.")] = None,
-    trials: Annotated[int, typer.Option(help="Number of trials; of a study, in place of the file's.")] = 1000,
-    max_pulls: Annotated[int | None, typer.Option(help="Cap on the pulls of a trial.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness; of a study, in place of the file's.")] = 0,
+    trials: Annotated[int, typer.Option(help="Number of trials; for a study, overrides the file.")] = 1000,
+    max_pulls: Annotated[int | None, typer.Option(help="Cap on the pulls per trial.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness; for a study, overrides the file.")] = 0,
     workers: Annotated[int, typer.Option(help="Threads or processes.")] = 2,
     backend: Annotated[str, typer.Option(help="threads, loky (processes) or dask.")] = "threads",
     dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster whose scheduler is there.")
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler address.")
     ] = None,
-    chunk: Annotated[int | None, typer.Option(help="Trials handed over at a time; else half a second's.")] = None,
+    chunk: Annotated[
+        int | None, typer.Option(help="Trials handed over at a time; default: about half a second's.")
+    ] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep finished trials in this folder, chunk by chunk.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the trials in the checkpoint folder, or a study's.")
+        bool, typer.Option("--resume", help="Continue from the trials in the checkpoint folder, or the study's.")
     ] = False,
     save: Annotated[Path | None, typer.Option(help="Write the trials to this file, .parquet or .csv.")] = None,
     form: Annotated[Format, typer.Option("--format", help="How to write the summary.")] = Format.table,
 ) -> None:
-    """Simulate a study of your own, or with --means one method on Gaussian arms; summarise pulls and errors.
+    """Simulate your own study, or one method on Gaussian arms with --means, and summarise pulls and errors.
 
-    STUDY.toml describes arms, adversary, methods, delta and epsilon. --out and --overwrite are for a study only;
-    beside it go --resume, --trials, --seed, --workers and --format. All other options are for --means.
+    STUDY.toml describes arms, adversary, methods, delta and epsilon. A study accepts --out and --overwrite (only
+    it does), --resume, --trials, --seed, --workers and --format. All other options are for --means.
 
     The trials are the same for any number of workers, any backend and any size of chunks.
     """

@@ -29,7 +29,7 @@ study = typer.Typer(
 
 Url = Annotated[str, typer.Argument(metavar="URL", help="Database: sqlite:///FILE or postgresql://USER@HOST/NAME.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
-Form = Annotated[Format, typer.Option("--format", help="How to write the answer.")]
+Form = Annotated[Format, typer.Option("--format", help="Output format.")]
 
 
 @study.command()
@@ -37,11 +37,11 @@ def create(
     url: Url,
     name: Name,
     arms: Annotated[str, typer.Option(help="Labels separated by commas, such as A,B,C; or a number of arms.")],
-    epsilon: Annotated[float, typer.Option(help="How much was replaced at most, in [0, 0.5); see --contamination.")],
+    epsilon: Annotated[float, typer.Option(help="How much may be replaced, in [0, 0.5); see --contamination.")],
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
     sigma: Annotated[float | None, typer.Option(help="Sub-Gaussian scale of a clean reward.")] = None,
     bounds: Annotated[
-        str | None, typer.Option(help="Lowest and highest reward, such as 0,1, in place of sigma.")
+        str | None, typer.Option(help="Lowest and highest reward, such as 0,1, instead of sigma.")
     ] = None,
     method: Annotated[
         str, typer.Option(help="certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap.")
@@ -52,12 +52,12 @@ def create(
     lease: Annotated[
         float | None,
         typer.Option(
-            help="Seconds after which a pull that was not told counts as cancelled.",
+            help="Seconds after which a pull without a reward counts as cancelled.",
             show_default="3600; never if epsilon = 0",
         ),
     ] = None,
 ) -> None:
-    """Make a study, and the tables if the database has none. One that is there already must be the same."""
+    """Create a study, and its tables if the database has none. If it exists already, it must be the same."""
     from bestarm.live import Study
 
     labels = int(arms) if arms.strip().isdigit() else names(arms)
@@ -84,11 +84,11 @@ def ask(
     n: Annotated[int, typer.Option("-n", help="How many pulls.")] = 1,
     worker: Annotated[
         str | None,
-        typer.Option(help="Who asks: gets first what it was given before and has not told or cancelled."),
+        typer.Option(help="Who is asking: is first given again any pulls it has neither told nor cancelled."),
     ] = None,
     form: Form = Format.csv,
 ) -> None:
-    """Print the next pulls to make: number and arm. Exit code 3 if the study has decided, and there are none."""
+    """Print the next pulls to make: number and arm. Exit code 3 if the study has decided and there are none."""
     from bestarm.errors import DecidedError
 
     opened = _open(url, name)
@@ -127,12 +127,12 @@ def tell(
     source: Annotated[str | None, typer.Option(help="Who gave it (for --contamination sources).")] = None,
     file: Annotated[
         Path | None,
-        typer.Option(help="CSV with the columns pull and reward (and source) in place of one reward; - for stdin."),
+        typer.Option(help="CSV with columns pull and reward (and source), instead of one reward; - for stdin."),
     ] = None,
 ) -> None:
-    """Record the reward of a pull, or all of a file or none; when it ends with exit code 0, they are on the disk.
+    """Record the reward of a pull, or those of a file, all or none; exit code 0 means that they are on disk.
 
-    To tell the same again is safe.
+    Telling the same reward again is safe.
     """
     from bestarm.errors import InputError
 
@@ -160,9 +160,9 @@ def status(
     url: Url,
     name: Name,
     form: Form = Format.table,
-    plot: Annotated[Path | None, typer.Option(help="Draw it to this file (.png, .svg or .pdf) as well.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Also save a plot to this file (.png, .svg or .pdf).")] = None,
 ) -> None:
-    """Say how a study stands. Exit code 0 if an arm is named, 3 if none is, or not yet."""
+    """Show where a study stands. Exit code 0 if an arm is named, 3 if none is, or none yet."""
     opened = _open(url, name)
     result = opened.result
     if plot is not None:
@@ -225,7 +225,7 @@ def export(
     name: Name,
     out: Annotated[Path, typer.Option(help="File to write; - for stdout.")] = Path("-"),
 ) -> None:
-    """Write the whole log as JSON lines, from which `bestarm study replay` finds the decision anew."""
+    """Write the whole log as JSON lines, from which `bestarm study replay` works out the decision again."""
     opened = _open(url, name)
     if str(out) == "-":
         for line in opened.lines():
@@ -236,7 +236,7 @@ def export(
 
 @study.command()
 def replay(file: Annotated[Path, typer.Argument(help="What `bestarm study export` wrote.")]) -> None:
-    """Fold an exported log anew, without a database, and compare with the decision that stands in it.
+    """Replay an exported log without a database, and compare the outcome with the decision recorded in it.
 
     Exit code 0 if an arm is named, 3 if none is, 1 if the decision in the log does not follow from it.
     """

@@ -120,7 +120,7 @@ def _read(kinase: str, path: Path) -> Pkis2:
     tables.require(path, table, ["Compound"], "table S4 of PKIS2")
     kinases = [column for column in table.columns if column not in _OTHER]
     if not kinases:
-        raise tables.refusal(path, "have a column a kinase", list(table.columns), "is it table S4 of PKIS2?")
+        raise tables.refusal(path, "have one column per kinase", list(table.columns), "is it table S4 of PKIS2?")
     names = table["Compound"]
     if (row := tables.first((names == "").to_numpy(bool))) is not None:
         tables.refuse_row(path, row, "name a compound", "")

@@ -84,7 +84,7 @@ def image(drawn: tuple[str, str], described: str) -> str:
 
 
 def measured(experiment: Experiment, own: pd.DataFrame) -> str:
-    """Return the table of what was measured: a row a curve, a column a place of the grid."""
+    """Return the table of what was measured: one row per curve, one column per place of the grid."""
     symbol = "ε" if experiment.sweep == "epsilon" else "δ"
     places = [epsilon if experiment.sweep == "epsilon" else delta for delta, epsilon in experiment.grid]
     rows = []

@@ -17,7 +17,7 @@ PLACE = ("experiment", "method", "variant", "delta", "epsilon")
 
 
 def points_table(run: Run) -> pd.DataFrame:
-    """Return a row a point of a figure: experiment, method, variant, delta, epsilon, and its figures.
+    """Return one row per point of a figure: experiment, method, variant, delta, epsilon, and its figures.
 
     `error_rate` is the share of all trials that named a wrong arm, which is what delta bounds, with its exact 95 %
     interval; `indistinguishable` and `undecided` are the shares that named no winner and that reached the cap.
@@ -50,7 +50,7 @@ def point_row(experiment: Experiment, curve: Curve, delta: float, epsilon: float
 
 
 def trials_table(run: Run) -> pd.DataFrame:
-    """Return a row a trial: experiment, method, variant, delta, epsilon, trial, pulls, answer, correct, status."""
+    """Return one row per trial: experiment, method, variant, delta, epsilon, trial, pulls, answer, correct, status."""
     parts = []
     for experiment, curve, delta, epsilon, outcome in _cells(run):
         frame = outcome.to_frame()[["trial", "pulls", "answer", "correct", "status"]]

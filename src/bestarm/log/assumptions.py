@@ -21,14 +21,14 @@ Counts = NDArray[np.int64]
 
 # What is assumed of the rows of a log (section 13); what was replaced of them is said in front of it.
 HOW_MANY = (
-    "how many rewards an arm got was fixed, or depended on earlier rewards only, and then nobody who had replaced any "
-    "of those knew later ones"
+    "the number of rewards of each arm was fixed, or depended only on earlier rewards, and then nobody who had "
+    "replaced any of those knew later ones"
 )
 _ROWS = f"clean rewards are independent, and those of an arm have one mean; {HOW_MANY}"
 WORDS = {
-    "share-of-all": f"of all rewards in the log at most a share epsilon was replaced, in any way; {_ROWS}",
-    "share-of-arm": f"of the rewards of every single arm at most a share epsilon was replaced, in any way; {_ROWS}",
-    "sources": f"of the sources in the log at most a share epsilon is dishonest, in any way; {INDEPENDENT}; {FIRST}",
+    "share-of-all": f"at most a share epsilon of all rewards in the log was replaced, in any way; {_ROWS}",
+    "share-of-arm": f"at most a share epsilon of each arm's rewards was replaced, in any way; {_ROWS}",
+    "sources": f"at most a share epsilon of the sources in the log is dishonest, in any way; {INDEPENDENT}; {FIRST}",
     "prescient": f"{CONTAMINATIONS['prescient']}; {_ROWS}",
     "malicious": f"{CONTAMINATIONS['malicious']}; {_ROWS}",
 }
@@ -40,11 +40,11 @@ def promise(rewards: Rewards, kind: str, paired: bool = False) -> str:
     health, lost = rewards.health, int(rewards.missing.sum())
     which = "missing" if not health.outside else "missing or out-of-bounds" if health.missing else "out-of-bounds"
     if lost and kind == "sources":
-        said += f"; whose rewards are {which.replace('-', ' ')} ({lost:,}) is among the dishonest"
+        said += f"; every source whose rewards are {which.replace('-', ' ')} ({lost:,}) is among the dishonest"
     elif lost:
         said += f"; the {f'{lost:,} {which} rewards are' if lost > 1 else f'{which} reward is'} among the replaced"
     if health.layout == "wide" and kind != "sources":
-        said += "; the cells of one row have nothing to do with each other"
+        said += "; the cells of one row are independent of each other"
     out = health.bad_rows - health.outside + (health.missing if health.missing_as == "drop" else 0)
     if out:
         rows, theirs = ("rows were", "their rewards") if out > 1 else ("row was", "its reward")
@@ -65,10 +65,10 @@ def check_log(rewards: Rewards, kind: str, bounds: object, paired: bool) -> None
 def check_missing(rewards: Rewards, problem: Problem, kind: str, aside: Counts) -> None:
     """Refuse a log of which more is missing or out of bounds, and counts as replaced, than epsilon allows for."""
     missing, numbers = rewards.missing, rewards.numbers + rewards.missing + aside
-    fix = "say a larger epsilon, or missing='drop' if that has nothing to do with what they would have been"
+    fix = "give a larger epsilon, or missing='drop' if being missing has nothing to do with what they would have been"
     if rewards.health.outside:
-        fix = "say a larger epsilon: a reward out of bounds that is skipped was certainly not a clean one"
-    rule = "allow for what is missing, or out of bounds, and counts as replaced"
+        fix = "give a larger epsilon: a reward out of bounds that is skipped was certainly not a clean one"
+    rule = "allow for what is missing, or out of bounds, and so counts as replaced"
     if kind == "share-of-arm":
         for label, lost, number in zip(rewards.labels, missing, numbers, strict=True):
             if lost > whole_share(problem.epsilon, int(number)):

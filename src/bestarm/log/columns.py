@@ -193,7 +193,7 @@ def _arms(names: Sequence[str], wide: object, others: tuple[str | None, ...], gu
         raise InputError("wide", "be True, False or a list of columns", wide, "True takes each column for an arm")
     twice = [name for name in dict.fromkeys(found) if found.count(name) > 1]
     if twice:
-        raise InputError("wide", "have a column an arm", twice[0], "two columns have this name; rename one")
+        raise InputError("wide", "have one column per arm", twice[0], "two columns have this name; rename one")
     if len(found) < 2:
         raise InputError("wide", "have at least two columns of rewards", found, f"the columns are {_listed(names)}")
     return tuple(found)

@@ -99,7 +99,7 @@ class Inspection:
         if len(self.arms) > len(shown):
             lines.append(f"... and {len(self.arms) - len(shown):,} more with lower means")
         lines += ["", "What it supports", *(f"- {sentence}" for sentence in self.supports), "", "What looks wrong"]
-        lines += [f"- {each.sentence}" for each in self.suspicions] or ["- Nothing that these checks look for."]
+        lines += [f"- {each.sentence}" for each in self.suspicions] or ["- None of the things these checks look for."]
         lines += [f"- {note}" for note in self.notes]
         lines += ["", "The file", *(f"- {sentence}" for sentence in self.health.sentences())]
         return "\n".join(lines)
@@ -131,7 +131,7 @@ def inspect_log(
     >>> found.total, found.lowest, found.highest, found.suspicions
     (100, 1.0, 5.0, ())
     >>> found.supports[0]
-    'bounds = (1, 5), if no other reward is possible; they make no assumption about shape, so prefer them to sigma.'
+    'bounds = (1, 5), if no other reward is possible; they assume nothing about shape, so prefer them to sigma.'
     """
     with open_log(
         data,
@@ -196,7 +196,7 @@ def _supports(rewards: Rewards, spreads: tuple[Spread, ...], different: int | No
     said = []
     if different is not None and different <= 20:
         said.append(
-            f"bounds = ({low:g}, {high:g}), if no other reward is possible; they make no assumption about shape, so "
+            f"bounds = ({low:g}, {high:g}), if no other reward is possible; they assume nothing about shape, so "
             "prefer them to sigma."
         )
         said += _far_out(rewards)
@@ -212,15 +212,15 @@ def _supports(rewards: Rewards, spreads: tuple[Spread, ...], different: int | No
         )
         said.append(
             f"sigma = {widest.sigma:.3g} if clean rewards are of normal shape: the widest arm, {widest.arm!r}, by its "
-            f"quartiles; the median arm has {middle:.3g}. An estimate from the rewards themselves is no promise."
+            f"quartiles; the median arm has {middle:.3g}. An estimate from the rewards themselves is not a guarantee."
         )
         if far > max(1e-4 * rewards.total, 3.0):
             said.append(
                 f"But {_share(far, rewards.total)} are more than 4 such sigmas from the median of their arm, where a "
-                "normal law has 0.006 %: either they are contamination, or the shape is not normal and sigma larger."
+                "normal law has 0.006 %: either they are contamination, or the shape is not normal and sigma is larger."
             )
     said.append(
-        f"bounds = ({low:g}, {high:g}) only if rewards outside are impossible: these are merely the extremes seen."
+        f"bounds = ({low:g}, {high:g}) only if rewards outside are impossible: these are just the extremes seen."
     )
     return tuple(said)
 
@@ -243,7 +243,7 @@ def _far_out(rewards: Rewards) -> list[str]:
     shown = ", ".join(f"{values[place]:g}" for place in out[:3])
     return [
         f"But {_share(number, rewards.total)} {'is' if number == 1 else 'are'} far from all others ({shown}): if that "
-        f"is a mistake, correct it, and bounds = ({values[first]:g}, {values[last]:g})."
+        f"is a mistake, correct it and use bounds = ({values[first]:g}, {values[last]:g})."
     ]
 
 
@@ -268,13 +268,13 @@ def _histograms(rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
         label = str(rewards.labels[place])
         sentence = (
             f"The rewards of {label!r} are distributed unlike those of all other arms: {seen:.3g} % of {number:,} are "
-            f"{found.cells[worst]}, where other arms of such a mean have {due:.3g} %. At least {least:,} do not fit; "
+            f"{found.cells[worst]}, where other arms with such a mean have {due:.3g} %. At least {least:,} do not fit; "
             f"if every fake one is {found.cells[extreme]}, about {count:,} are fake: "
             f"{100.0 * count / number:.3g} % of this arm's rewards and {100.0 * count / rewards.total:.3g} % of all."
         )
         suspicions.append(Suspicion("histogram", (label,), count, count / rewards.total, p_value, sentence))
     left = len(rewards.labels) - int(found.judged.sum())
-    return suspicions, [f"{left:,} arms have too few rewards for their histogram to be judged."] if left else []
+    return suspicions, [f"{left:,} arms have too few rewards for their histograms to be judged."] if left else []
 
 
 def _sources(log: Log, rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
@@ -386,8 +386,8 @@ def _bursts(log: Log, rewards: Rewards) -> list[Suspicion]:
             row = "in a row" if len(block) == 1 else f"in {len(block)} stretches of time"
             sentence = (
                 f"{label!r} has {100.0 * here / size:.3g} % of {int(size):,} rewards {row}, and "
-                f"{100.0 * rest:.3g} % of the others. The {excess:,} too many would be "
-                f"{100.0 * excess / total:.2g} % of all rewards, if they are fake."
+                f"{100.0 * rest:.3g} % of the others. The excess of {excess:,} would be "
+                f"{100.0 * excess / total:.2g} % of all rewards, if it is fake."
             )
             p_value = min(p_value * len(scales), 1.0)
             suspicions[place] = excess, Suspicion("burst", (label,), excess, excess / total, p_value, sentence)
@@ -438,7 +438,7 @@ def _duplicates(log: Log, rewards: Rewards) -> list[Suspicion]:
         return []
     columns = "arm, reward, source and time" if log.columns.source else "arm, reward and time"
     sentence = (
-        f"{_share(count, rewards.total)} have the same {columns} as a row before, where chance would bring about "
+        f"{_share(count, rewards.total)} have the same {columns} as an earlier row, where chance would give about "
         f"{by_chance:.2g}. If these are rows written twice, epsilon = {count / rewards.total:.2g} of the rewards."
     )
     return [Suspicion("duplicates", (), count, count / rewards.total, p_value, sentence)]

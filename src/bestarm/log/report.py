@@ -111,21 +111,22 @@ def _title(result: LogResult) -> str:
 
 def _question(page: Page, result: LogResult) -> None:
     page.heading("The question", "question")
-    page.say(f"Which of them has the highest mean, although some of the rewards may be fake? {_looked(result)}")
+    page.say(f"Which of them has the highest mean, given that some of the rewards may be fake? {_looked(result)}")
     page.bullets(_terms(result))
 
 
 def _looked(result: LogResult) -> str:
     if result.sequential:
         return (
-            f"The {result.rows:,} rewards of the log were replayed in their order, until the question was decided: "
+            f"The {result.rows:,} rewards of the log were replayed in order until the question was decided: "
             f"{result.pulls:,} were used, and {result.ignored:,} ignored."
         )
     if result.sources is None:
-        return f"Looked at: the {result.rows:,} rewards of a log, all of them at once, whatever their order."
-    order = "whatever their order" if result.options.get("paired") else "whatever the order of the sources"
+        return f"All {result.rows:,} rewards of a log were weighed at once; their order does not matter."
+    order = "their order" if result.options.get("paired") else "the order of the sources"
     return (
-        f"Looked at: the {result.rows:,} rewards of a log by {result.sources:,} sources, all of them at once, {order}."
+        f"All {result.rows:,} rewards of a log, by {result.sources:,} sources, were weighed at once; {order} does not "
+        "matter."
     )
 
 
@@ -136,28 +137,29 @@ def _terms(result: LogResult) -> Iterator[str]:
     else:
         known = "" if result.sigma_from is None else f", estimated from {result.sigma_from:,} rewards set aside for it"
         yield f"sigma = {result.sigma:.4g}: the (sub-Gaussian) scale on which clean rewards scatter{known}."
-    yield f"delta = {result.delta:g}: a wrong answer is accepted with probability {_percent(result.delta)} at most."
+    yield f"delta = {result.delta:g}: we accept at most a {_percent(result.delta)} chance of a wrong answer."
     if result.options.get("good_enough") is not None:
         yield f"An arm that is at most {result.options['good_enough']:g} worse than the best is good enough."
     if result.options.get("paired"):
-        yield "Two arms are compared by the difference of what one and the same source says of them."
+        yield "Two arms are compared by the difference between what the same source says of each."
 
 
 def _meaning(result: LogResult) -> str:
     """Say what epsilon means under this contamination."""
     kind, share = result.options.get("contamination"), _percent(result.epsilon)
-    many = "" if result.replaced is None else f", that is {result.replaced:,},"
+    many = "" if result.replaced is None else f" (that is, {result.replaced:,})"
     if result.epsilon == 0.0:
-        return f"no {'source is dishonest' if kind == 'sources' else 'reward was replaced'}, at all"
+        return f"no {'source is dishonest' if kind == 'sources' else 'reward was replaced'} at all"
     if kind == "share-of-all" and not result.sequential:
         return (
-            f"of all {result.rows:,} rewards at most {share}{many} were {_REPLACED}; any of them, even all of one arm"
+            f"of all {result.rows:,} rewards, at most {share}{many} were {_REPLACED}; it could be any of them, even "
+            "all of one arm's"
         )
     if kind == "share-of-arm" and not result.sequential:
-        most = "" if result.replaced is None else f" (of none more than {result.replaced:,})"
-        return f"of the rewards of every single arm at most {share}{most} were {_REPLACED}; any of them"
+        most = "" if result.replaced is None else f" (never more than {result.replaced:,})"
+        return f"of each arm's rewards, at most {share}{most} were {_REPLACED}; it could be any of them"
     if kind == "sources" and not result.sequential:
-        return f"of the {result.sources:,} sources at most {share}{many} are dishonest, and may say anything"
+        return f"of the {result.sources:,} sources, at most {share}{many} are dishonest, and those may say anything"
     return f"{CONTAMINATIONS.get(str(kind), result.promise)} (epsilon is {share})"
 
 
@@ -165,7 +167,7 @@ def _answer(page: Page, result: LogResult) -> None:
     page.heading("The answer", "answer")
     page.answer(_headline(result), result.best is not None and not result.alarms)
     if result.alarms:
-        words = "Alarm: the rewards contradict the assumptions, so that no probability is claimed for anything here."
+        words = "Alarm: the rewards contradict the assumptions, so no probability is claimed for anything on this page."
         page.alarms(words, _alarms(result))
     sentence = str(result).removesuffix("".join(f" Alarm: {alarm}." for alarm in result.alarms))
     page.say(_capital(_shortened(sentence, result)))
@@ -197,43 +199,43 @@ def _strength(result: LogResult) -> Iterator[str]:
         closest = min(leads, key=lambda label: leads[label])
         if leads[closest] > 0.0:
             yield (
-                f"Its lead over every other arm is at least {leads[closest]:.3g} (over {closest!r}); the leads over "
-                f"all of them hold together with probability {1.0 - result.delta:g} if it is the best."
+                f"It leads every other arm by at least {leads[closest]:.3g} (the closest is {closest!r}); if it is the "
+                f"best, its leads over all of them hold together with probability {1.0 - result.delta:g}."
             )
     if result.evidence is not None and not _is_near(result):
-        yield f"p-value, against “another arm is at least as good”: {result.evidence:.2g}."
+        yield f"p-value {result.evidence:.2g} (null hypothesis: some other arm is at least as good)."
 
 
 def _what_would_help(result: LogResult) -> Iterator[str]:
     """Say what may lead to an answer."""
     if result.alarms:
-        yield "First mend what the alarm speaks of: a larger epsilon or sigma, if they are too small."
+        yield "First fix what the alarm reports: if epsilon or sigma is too small, give a larger one."
     if result.hint:
         yield f"{_capital(result.hint)}."
     if result.limit == "contamination":
         yield (
-            "What would help: a smaller epsilon, if there are grounds for it other than wanting a winner; the curve "
-            "below says how small. “bestarm inspect” shows what looks wrong in the log."
+            "What would help: a smaller epsilon, if you have grounds for it other than wanting a winner; the curve "
+            "below shows how small. “bestarm inspect” shows what looks wrong in the log."
         )
         if result.options.get("contamination") != "sources":
             yield (
                 "If the log has a column that says who gave each reward (a voter, a device), give it as the source: "
-                "then epsilon is a share of them, and one that rewards often counts once for an arm."
+                "then epsilon is a share of the sources, and each counts once per arm, however often it rewards it."
             )
     elif result.more:
         wanted = sorted(result.more.items(), key=lambda item: -item[1])
         shown = ", ".join(f"{number:,} of {label!r}" for label, number in wanted[:10])
         rest = f" and of {len(wanted) - 10:,} more arms" if len(wanted) > 10 else ""
-        yield f"What would help: more rewards of the same kind, about {shown}{rest} (a rough forecast, no promise)."
+        yield f"What would help: more rewards of the same kind, about {shown}{rest} (a rough forecast, not a promise)."
     elif result.limit == "budget":
         yield (
-            "What would help: more rewards, but no forecast can be made: with a thousand times as many like these it "
-            "would still be open, or there is too little to go by."
+            "What would help: more rewards; but how many cannot be forecast: even a thousand times as many of this "
+            "kind would not decide it, or there is too little to go by."
             if not result.sequential
             else "What would help: more rewards."
         )
     if result.options.get("good_enough") is None and len(result.candidates) > 1:
-        yield "If an arm that is nearly the best will do, say how near (good_enough): that may take less."
+        yield "If an arm that is nearly the best will do, say how near (good_enough): that may take fewer rewards."
 
 
 # --------------------------------------------------------------------------------------------------- picture and table
@@ -244,16 +246,16 @@ def _legend(result: LogResult) -> Iterator[str]:
     yield f"{'Green: the arm that is named. ' if result.best is not None else ''}{colours}"
     sure = result.method == "certified" and not result.alarms
     said = "" if not sure else f", and all of them hold together with probability {1.0 - result.delta:g}"
-    yield f"Intervals are for display{said}; arms are compared pair by pair, which tells more apart than intervals do."
+    yield f"Intervals are for display{said}; arms are compared in pairs, which separates more than intervals do."
     if known_leads(result):
         yield (
-            "Leads are drawn from the least that is proved, to the right; left of 0 the other arm may be ahead."
+            "Leads extend to the right from the smallest that is proved; left of 0 the other arm may be ahead."
             if result.best is not None
-            else "Leads are those of the arm that leads, which is a guess, from the least to the right; left of 0 the "
-            "other arm may be ahead."
+            else "Leads are those of the arm that is ahead (not proved), extending to the right from the smallest; "
+            "left of 0 the other arm may be ahead."
         )
     if len(result.arms) > MOST_ROWS:
-        yield f"Of {len(result.arms):,} arms the first {MOST_ROWS} are drawn, in the order of the table."
+        yield f"Of {len(result.arms):,} arms, the first {MOST_ROWS} are drawn, in the order of the table."
 
 
 def _arms(page: Page, result: LogResult) -> None:
@@ -273,8 +275,8 @@ def _arms(page: Page, result: LogResult) -> None:
     if len(rows) > _MOST_ARMS:
         page.say(f"These are {_MOST_ARMS} of {len(rows):,} arms: the other {len(rows) - _MOST_ARMS:,} are left out.")
     page.say(
-        "Order: the winner or leader, the arms that are not ruled out, the others, each from the highest down. "
-        + ("Means are those of the rewards as they are, fake ones and all." if result.means else "")
+        "Order: the winner or leader, then the arms not ruled out, then the others, each group from the highest down. "
+        + ("Means are of the rewards as they stand, fakes included." if result.means else "")
         + (" A negative lead: the arm may be ahead." if any(lead < 0.0 for lead in leads.values()) else ""),
         soft=True,
     )
@@ -285,7 +287,7 @@ def _standing(row: ArmRow, result: LogResult) -> str:
         return "named"
     if row.label not in result.candidates:
         return "ruled out"
-    return "leads (a guess)" if row.label == result.leader and result.best is None else "not ruled out"
+    return "ahead (not proved)" if row.label == result.leader and result.best is None else "not ruled out"
 
 
 def _interval(row: ArmRow) -> str:
@@ -300,11 +302,11 @@ def _sensitivity(page: Page, result: LogResult) -> None:
     for sentence in _bears(result):
         page.say(_shortened(sentence, result))
     if not result.sensitivity:
-        page.say("This replay in order has no table over epsilon; without sequential there is one.", soft=True)
+        page.say("A replay in order has no table over epsilon; leave out sequential to get one.", soft=True)
         return
     if isinstance(page, HtmlPage):
         wide, tall = (_svg(draw(result, tall=tall, arms=False)) for tall in (False, True))
-        page.picture(wide, tall, "how many arms may be the best at each epsilon; the table has the same")
+        page.picture(wide, tall, "how many arms may be the best at each epsilon; the table says the same")
     total = {"share-of-all": result.rows, "sources": result.sources}.get(str(result.options.get("contamination")))
     total = None if result.sequential else total
     what = "sources" if result.sources is not None else "rewards"
@@ -325,39 +327,39 @@ def _sensitivity(page: Page, result: LogResult) -> None:
 
 def _how_to_read(result: LogResult) -> str:
     said = (
-        "The marked line is the one that was asked for. A line holds only if no more than its epsilon was replaced: a "
-        "name at a small epsilon says nothing if more is fake. "
+        "The marked line is the one that was asked for. A line holds only if no more than its epsilon was replaced: an "
+        "arm named at a small epsilon means nothing if more is fake. "
     )
     if result.alarms:
         return f"{said}No probability is claimed, as the log contradicts the assumptions."
     if result.sequential:
         return (
-            f"{said}The lines weigh all rewards of the log, those after the decision too. Each of them is right with "
-            f"probability {1.0 - result.delta:g} by itself, which is not claimed of all together."
+            f"{said}The lines weigh all rewards of the log, including those after the decision. Each is right with "
+            f"probability {1.0 - result.delta:g} by itself; nothing is claimed about all of them together."
         )
-    sigma = "" if result.sigma_from is None else f" if sigma is at most {result.sigma:.3g} there too"
+    sigma = "" if result.sigma_from is None else f", if sigma is at most {result.sigma:.3g} there too"
     return (
-        f"{said}All lines whose epsilon is large enough are right together, with probability {1.0 - result.delta:g}"
-        f"{sigma}, so that they may be read after the fact."
+        f"{said}You may choose a line after seeing the table: all lines that allow for enough fakes are right together "
+        f"with probability {1.0 - result.delta:g}{sigma}."
     )
 
 
 def _bears(result: LogResult) -> Iterator[str]:
-    """Say how much contamination the answer bears, and no more than is proved."""
+    """Say how much contamination the answer can withstand, and no more than is proved."""
     name = repr(result.best if result.best is not None else result.leader)
     if result.alarms:
-        yield "Nothing is claimed about how much the answer bears, as the log contradicts the assumptions."
+        yield "Nothing is claimed about how much the answer can withstand, as the log contradicts the assumptions."
         return
     if result.tolerance is None or result.overturn is None:
         if result.best is None and not result.sequential:
-            yield "Even if nothing had been replaced, these rewards would single out no arm."
+            yield "Even if nothing had been replaced, these rewards would not single out any arm."
         return
     count = result.overturn_in_words()
     if result.sigma_from is not None:
         yield (
             f"Sigma was estimated for epsilon = {result.epsilon:g}. What is said here of a larger epsilon, or of more "
-            f"{'dishonest sources' if result.sources is not None else 'replaced rewards'}, holds if sigma is at most "
-            f"{result.sigma:.3g} then too, which is not proved."
+            f"{'dishonest sources' if result.sources is not None else 'replaced rewards'}, holds only if sigma is at "
+            f"most {result.sigma:.3g} then too, which is not proved."
         )
     if result.best is not None and not _is_near(result):
         yield (
@@ -365,10 +367,10 @@ def _bears(result: LogResult) -> Iterator[str]:
             f"({_percent(result.tolerance)}), and with up to {count}, whichever they are: it would take more than that "
             "to overturn the answer. More might overturn it, or might not."
         )
-        yield f"So the question to ask is: may there be more than {count}?"
+        yield f"So the question to ask is: could there be more than {count}?"
         return
     if result.tolerance == 0.0 and result.overturn == 0:
-        yield f"{name} would be singled out as the best only if nothing at all was replaced."
+        yield f"{name} would be singled out as the best only if nothing at all had been replaced."
         return
     share = f"if epsilon were at most {result.tolerance:g} ({_percent(result.tolerance)}), or "
     share = share if result.tolerance > 0.0 else ""
@@ -394,7 +396,7 @@ def _health(page: Page, result: LogResult) -> None:
     health = result.health
     page.heading("Data health", "health")
     if not health.rows:
-        page.say("The rewards were given as they are: nothing is known of the file they came from.")
+        page.say("The rewards were passed in directly: nothing is known of the file they came from.")
         return
     said = health.sentences()
     page.bullets([*said[: len(said) - len(health.guesses)], *_left_out(result)])
@@ -402,7 +404,7 @@ def _health(page: Page, result: LogResult) -> None:
         page.say("The first bad rows:")
         page.bullets(f"{row}." for row in health.bad_examples)
     if health.guesses:
-        page.say("Guessed, as nobody had said it:")
+        page.say("Not specified, so guessed:")
         page.bullets(health.guesses)
     else:
         page.say("Nothing had to be guessed (columns, encoding).", soft=True)
@@ -412,7 +414,7 @@ def _left_out(result: LogResult) -> Iterator[str]:
     health = result.health
     if health.missing:
         yield (
-            f"Missing are {_percent(health.missing_share)} of the rewards there should be; epsilon is "
+            f"{_percent(health.missing_share)} of the rewards that should be there are missing; epsilon is "
             f"{_percent(result.epsilon)}."
         )
     if not result.ignored:
@@ -425,7 +427,7 @@ def _left_out(result: LogResult) -> Iterator[str]:
         yield "Those were not used: a source counts once for an arm, by its first reward."
         return
     else:
-        why = "their source had rewarded the same arm before, or is not known"
+        why = "their source had already rewarded the same arm, or is unknown"
     yield f"{result.ignored:,} rewards were not used for the evidence: {why}."
 
 
@@ -435,8 +437,8 @@ def _assumptions(page: Page, result: LogResult) -> None:
         page.alarms("The log itself contradicts what is assumed here:", _alarms(result))
     meant = "has probability" if result.proved else "is meant (nobody has proved it) to have probability"
     not_so = ", which it is not" if result.alarms else ""
-    page.say(f"A wrong answer {meant} {_percent(result.delta)} at most, if all of this is true{not_so}:")
-    noise = "clean rewards scatter no wider than sigma says"
+    page.say(f"A wrong answer {meant} at most {_percent(result.delta)} if all of this is true{not_so}:")
+    noise = "clean rewards scatter no more widely than sigma says"
     if result.bounds is not None:
         noise = "every reward lies within the bounds"
     page.bullets(f"{_capital(part)}." for part in (*result.promise.split("; "), noise))
@@ -446,17 +448,17 @@ def _assumptions(page: Page, result: LogResult) -> None:
 
 def _not_claimed(result: LogResult) -> Iterator[str]:
     yield (
-        "That anything was replaced, or by whom: epsilon is what was assumed before, and no finding. If more is fake "
-        "than it allows, all of this may be wrong."
+        "That anything was replaced, or by whom: epsilon was assumed beforehand, not found. If more is fake than it "
+        "allows for, all of this may be wrong."
     )
     if result.best is None:
-        yield "That the arms are equally good: no winner is named, which is all. The arm that leads is a guess."
+        yield "That the arms are equally good: only that no winner is named. The arm that is ahead is not proved best."
     else:
-        yield "That the winner is the best by anything but the mean of rewards such as these."
+        yield "That the winner is the best by any measure but the mean of rewards like these."
     if result.limit == "contamination":
-        yield "That more rewards would not help, with probability 1 - delta: it is a finding, outside delta."
+        yield "That more rewards would not settle it, with probability 1 - delta: delta does not cover this judgement."
     if result.tolerance is not None and not result.alarms:
-        yield "That the counts above were replaced, or more: they say what the answer bears, and not what happened."
+        yield "That so many rewards were in fact fake: the counts say how many the answer can withstand."
 
 
 def _repeat(page: Page, result: LogResult, command: str | None, prints: Sequence[tuple[str, str]]) -> None:
@@ -464,17 +466,17 @@ def _repeat(page: Page, result: LogResult, command: str | None, prints: Sequence
     if command:
         page.code(command)
     elif result.sequential:
-        page.say("bestarm.identify_log(..., sequential=True) with what is below.")
+        page.say("bestarm.identify_log(..., sequential=True) with the settings below.")
     else:
-        page.say("bestarm.identify_log with what is below.")
+        page.say("bestarm.identify_log with the settings below.")
     page.table(["setting", "value"], [list(pair) for pair in _settings(result)])
     if prints:
         page.table(["log", "SHA-256"], [list(pair) for pair in prints])
     else:
-        page.say("The log came from no file that is there to be fingerprinted (SHA-256): from a table, or a pipe.")
+        page.say("There is no file to fingerprint (SHA-256): the log came from a table or a pipe.")
     page.say(f"Versions: {', '.join(f'{name} {number}' for name, number in _versions())}.")
     page.say(
-        "There is no date here on purpose: the same log, command and versions give this page again, byte for byte.",
+        "There is deliberately no date here: the same log, command and versions give this page again, byte for byte.",
         soft=True,
     )
 

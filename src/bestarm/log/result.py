@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bestarm.log.rewards import Health
 from bestarm.problem import Label
-from bestarm.result import Result, listed, shown
+from bestarm.result import NOT_SETTLED, Result, listed, shown
 from bestarm.robustness import Sensitivity
 
 if TYPE_CHECKING:
@@ -104,7 +104,12 @@ class LogResult(Result):
         said = f"in {self.pulls:,} rewards"
         if self.sources is not None:
             paired = self.options.get("paired")
-            said = f"in what {self.sources:,} sources said {'of both of two' if paired else 'first of any two'}"
+            by = (
+                "what each of {} sources said of both"
+                if paired
+                else "whichever of the two each of {} sources rewarded first"
+            )
+            said = f"comparing each pair of arms by {by.format(f'{self.sources:,}')}"
         if self.sigma_from is not None:
             said += f" (sigma estimated from {self.sigma_from:,} others)"
         return said
@@ -114,7 +119,7 @@ class LogResult(Result):
         if self.best not in self.means or not others:
             return super()._compared()
         other = max(others, key=lambda label: self.means[label])
-        return f" (mean {self.means[self.best]:.4g}, against {self.means[other]:.4g} of {shown(other)})"
+        return f" (mean {self.means[self.best]:.4g}, against {self.means[other]:.4g} for {shown(other)})"
 
     def _listed(self) -> str:
         """List the arms in question, that which leads first."""
@@ -126,10 +131,10 @@ class LogResult(Result):
 
     def _if_sigma(self) -> str:
         """Say that an estimated sigma is proved for the epsilon that was asked about, and not for another."""
-        return "" if self.sigma_from is None else f"if sigma is at most {self.sigma:.3g} at any epsilon, "
+        return "" if self.sigma_from is None else f"if sigma is at most {self.sigma:.3g} whatever epsilon is, "
 
     def overturn_in_words(self) -> str:
-        """Say how many things the answer bears, such as "214 replaced rewards"; an empty text if that is not known."""
+        """Say how many things the answer can withstand, such as "214 replaced rewards"; empty if that is not known."""
         if self.overturn is None:
             return ""
         what = self._things if self.overturn != 1 else self._things[:-1]
@@ -142,9 +147,8 @@ class LogResult(Result):
         near = within is not None and len(self.candidates) > 1
         sentence = f"{self._named()}{self._compared()}, {self._where}: {self._terms()}"
         if self.tolerance is not None and not self.alarms and not near:
-            sentence += (
-                f"; {self._if_sigma()}the same rewards would single it out with epsilon up to {self.tolerance:.3g}"
-            )
+            sentence += f"; {self._if_sigma()}the same rewards would still single it out with epsilon up to "
+            sentence += f"{self.tolerance:.3g}"
             if self.overturn is not None:
                 and_so = "; " if self.sigma_from is None else ", and "
                 sentence += f"{and_so}it would take more than {self.overturn_in_words()} to overturn it"
@@ -158,9 +162,7 @@ class LogResult(Result):
         sentence += f"(epsilon = {self.epsilon:g}"
         if self.replaced is not None and not self.sequential:
             sentence += f", up to {self.replaced:,} {self._things}"
-        sentence += (
-            ") could hide the lead that is left; more rewards like these would not help (a finding, outside delta)"
-        )
+        sentence += f") could hide the remaining lead; {NOT_SETTLED}"
         sentence += self._leader_said()
         return f"{sentence}; ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
 
@@ -178,10 +180,10 @@ class LogResult(Result):
         if self.leader is None:
             return ""
         said = f"; {self.hint}" if self.hint else ""
-        said += f"; {shown(self.leader)} leads, which is a guess and not a verdict"
+        said += f"; {shown(self.leader)} is ahead, but that is not proved"
         if self.tolerance is None or self.overturn is None or self.alarms:
             return said
         if self.tolerance == 0.0 and self.overturn == 0:
-            return f"{said}, and {self._if_sigma()}would be named if nothing was replaced"
+            return f"{said}; {self._if_sigma()}it would be named if nothing had been replaced"
         share = f"if epsilon were at most {self.tolerance:.3g}, or " if self.tolerance > 0.0 else ""
-        return f"{said}, and {self._if_sigma()}would be named {share}with at most {self.overturn_in_words()}"
+        return f"{said}; {self._if_sigma()}it would be named {share}with at most {self.overturn_in_words()}"

@@ -89,17 +89,17 @@ class Health:
             first = f"; the first is {self.bad_examples[0]}" if self.bad_examples else ""
             said.append(f"{_number(self.bad_rows, 'bad row')} skipped{told}{first}.")
         if self.trimmed:
-            said.append(f"{_number(self.trimmed, 'row')} with spaces around the arm, which were cut off.")
+            said.append(f"{_number(self.trimmed, 'row')} had spaces around the arm, which were removed.")
         if self.seen_once:
             few = ", ".join(shown(label) for label in self.seen_once[:3])
             more = ", ..." if len(self.seen_once) > 3 else ""
             said.append(f"{_number(len(self.seen_once), 'arm')} seen once: {few}{more}.")
         if self.repeated and self.layout == "counted":
-            said.append(f"{_number(self.repeated, 'row')} of an arm that had one already; the counts were added.")
+            said.append(f"{_number(self.repeated, 'row')} for an arm that already had one; the counts were added.")
         elif self.repeated:
             said.append(
-                f"{_number(self.repeated, 'reward')} by a source that had rewarded the arm before, of which only the "
-                "first counts where epsilon is a share of the sources."
+                f"{_number(self.repeated, 'reward')} by a source that had already rewarded that arm; where epsilon is "
+                "a share of the sources, only the first counts."
             )
         return (*said, *self.guesses)
 

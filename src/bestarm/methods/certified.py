@@ -119,7 +119,8 @@ def promise(options: Mapping[str, Any]) -> str:
     kind, first = options["contamination"], options.get("share_from")
     said = CONTAMINATIONS[kind]
     if isinstance(first, int | float):  # by default it is worked out from epsilon
-        said = said.replace("from the option share_from on", f"from {math.ceil(first):,} of them on")
+        rounded = math.floor if kind == "share-of-all" else math.ceil  # the first is asked of all arms together
+        said = said.replace("share_from", f"{rounded(first):,}")
     if kind == "sources":
         said += f"; {INDEPENDENT}; {BOTH if options.get('paired') else FIRST}"
     return said

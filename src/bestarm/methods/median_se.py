@@ -14,9 +14,10 @@ def promise(options: Mapping[str, Any]) -> str:
     if options["exploration"] == "none":  # the median of one reward is that reward
         return "rewards are normal and none is replaced"
     return (
-        "clean rewards are normal, each is replaced with probability at most epsilon by a coin of its own that sees no "
-        "reward, the best mean leads every other by more than 2 sigma Phi^-1(1 / (2 (1 - epsilon))), which is what "
-        "replaced rewards can hide, epsilon is at most 0.25, delta at most 0.2 and alpha at most epsilon / 2"
+        "clean rewards are normal, each is replaced at random with probability at most epsilon, independently of all "
+        "clean rewards and other replacements, the best mean leads every other by more than "
+        "2 sigma Phi^-1(1 / (2 (1 - epsilon))), which is what replaced rewards can hide, epsilon is at most "
+        "0.25, delta at most 0.2 and alpha at most epsilon / 2"
     )
 
 

@@ -1,4 +1,4 @@
-"""What the paper says that an experiment can test: a row a sentence and experiment. Verdicts are computed."""
+"""What the paper says that an experiment can test: one row per sentence and experiment. Verdicts are computed."""
 
 from __future__ import annotations
 
@@ -430,7 +430,7 @@ def claims_rows(verdicts: Sequence[Verdict]) -> list[dict[str, str]]:
 
 
 def readings_rows(verdicts: Sequence[Verdict]) -> list[dict[str, str]]:
-    """Return a row a claim and reading: what was found under it."""
+    """Return one row per claim and reading: what was found under it."""
     return [
         {
             "experiment": verdict.claim.experiment,

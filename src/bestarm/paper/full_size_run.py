@@ -89,7 +89,7 @@ class FullPoint:
 
 @dataclass(frozen=True)
 class FullRun:
-    """Finished full-size experiments, and the trials of each simulation: a row a trial."""
+    """Finished full-size experiments, and the trials of each simulation: one row per trial."""
 
     experiments: tuple[FullSize, ...]
     trials: int
@@ -170,7 +170,7 @@ def _simulate(point: FullPoint, trials: int, seed: int, workers: int) -> Trials:
 
 
 def full_size_table(run: FullRun) -> pd.DataFrame:
-    """Return a row a simulation: experiment, attack, method, what its trials came to, pulls, arms named, verdict.
+    """Return one row per simulation: experiment, attack, method, what its trials came to, pulls, arms named, verdict.
 
     The columns best, target, other, no_winner and capped count trials and add up to `trials`: those that named the best
     arm, the one that the adversary wants named, a wrong one else, none, and those that reached the cap, whose pulls
@@ -201,7 +201,7 @@ def full_size_table(run: FullRun) -> pd.DataFrame:
 
 
 def full_size_trials(run: FullRun) -> pd.DataFrame:
-    """Return a row a trial: experiment, attack, method, trial, pulls, status, rank and label of the arm named."""
+    """Return one row per trial: experiment, attack, method, trial, pulls, status, rank and label of the arm named."""
     parts = []
     for point, frame in run.outcomes.items():
         labels = [point.experiment.labels[place] if place >= 0 else "" for place in frame["answer"]]

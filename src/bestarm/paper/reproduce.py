@@ -35,13 +35,13 @@ class Reproduction:
     Attributes
     ----------
     claims : pandas.DataFrame
-        A row a claim of the paper: experiment, verdict under all readings together, claim, the readings under which it
+        One row per claim of the paper: experiment, verdict under all readings together, claim, the readings under which it
         holds, does not hold and is open, what was measured under ours, quote, where, test, note. Empty if none of the
         paper's own experiments was run as it is.
     points : pandas.DataFrame
-        A row a point of the figures. Empty if none of the paper's experiments was run.
+        One row per point of the figures. Empty if none of the paper's experiments was run.
     full_size : pandas.DataFrame
-        A row a method under an attack, of the full-size experiments, as `full_size_table` returns it; or empty.
+        One row per method under an attack, of the full-size experiments, as `full_size_table` returns it; or empty.
     """
 
     claims: pd.DataFrame

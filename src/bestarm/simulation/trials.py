@@ -128,7 +128,7 @@ class Trials:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a data frame with a row a trial: trial, pulls, answer, correct, status, pulls_0, pulls_1, ..."""
+        """Return a data frame with one row per trial: trial, pulls, answer, correct, status, pulls_0, pulls_1, ..."""
         needs("pandas")
         import pandas as pd
 

@@ -22,7 +22,7 @@ LEVEL = 1e-3  # a method that keeps its promise fails so rarely
 
 @dataclass(frozen=True)
 class Report:
-    """What the suite found: all rules that were tried are kept. `str()` is a line a rule.
+    """What the suite found: all rules that were tried are kept. `str()` is one line per rule.
 
     Attributes
     ----------
