@@ -1,4 +1,4 @@
-"""The command `bestarm`. Exit codes: 0 answered, 2 bad input, 3 no winner is named."""
+"""The command `bestarm`. Exit codes: 0 answered, 2 bad input, 3 no winner is named, 4 nothing is claimed (an alarm)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ BAD_INPUT = 2
 app = typer.Typer(
     name="bestarm",
     help="Find which of K options has the highest mean reward, even if some of the rewards were corrupted.",
-    epilog="Results go to stdout, progress to stderr. Exit codes: 0 answered, 2 bad input, 3 no winner is named.",
+    epilog="Results go to stdout, progress to stderr. Exit codes: 0 answered, 2 bad input, 3 no winner is named, "
+    "4 nothing is claimed (an alarm).",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

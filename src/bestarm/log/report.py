@@ -334,7 +334,7 @@ def _how_to_read(result: LogResult) -> str:
         return f"{said}No probability is claimed, as the log contradicts the assumptions."
     if result.sequential:
         return (
-            f"{said}The lines weigh all rewards of the log, including those after the decision. Each is right with "
+            f"{said}The lines weigh the rewards that the replay used, not those after its decision. Each is right with "
             f"probability {1.0 - result.delta:g} by itself; nothing is claimed about all of them together."
         )
     sigma = "" if result.sigma_from is None else f", if sigma is at most {result.sigma:.3g} there too"
