@@ -74,7 +74,7 @@ def test_the_clean_contest_names_the_best_caption_and_ends_with_0(files: dict[st
     shown = " ".join(done.stdout.split())
     assert shown.startswith("'A' has the highest mean of 8 arms")
     assert "overturn it would take more than 483 fake rewards (of 30,000, whichever they are) to overturn this" in shown
-    assert "up to that, 'A' is the best, wrong with probability at most 0.05" in shown
+    assert "with that many or fewer, 'A' is the best, wrong with probability at most 0.05" in shown
     assert "The answer stands up to epsilon = 0.016: are more than 1.6 % of your rewards fake?" in shown
     assert "valid at any time" not in shown  # only the replay's is
     assert "- 30,000 rows read, 30,000 rewards in them." in shown

@@ -245,7 +245,7 @@ def test_what_is_no_kinase_is_refused(tmp_path: Path, kinase: object) -> None:
         ("", "must have rows"),
         (SCREEN.splitlines()[0] + "\n", "must have rows, got 'a header alone'"),
         (SCREEN.replace("Compound", "Name"), "must have the columns Compound"),
-        ("Regno,Compound,Smiles\n1,2,3\n", "must have a column a kinase"),
+        ("Regno,Compound,Smiles\n1,2,3\n", "must have one column per kinase"),
         (SCREEN.replace("G1,B", "G1,A"), "have a compound that is not in a row before in row 2, got 'A'"),
         (SCREEN.replace("G1,B", "G1,"), "name a compound in row 2"),
         (SCREEN.replace("100,20", "100.5,20"), "have ACVRL1 from 0 to 100 percent in row 3, got 100.5"),

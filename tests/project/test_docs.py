@@ -209,11 +209,11 @@ MADE_WITH_THE_SITE = {"index.md", "adversaries.md"}
 def written() -> dict[str, str]:
     """Return the text of each file that people write and read, but for this one."""
     paths = [path for folder in ("src", "tests", "docs", "benchmarks") for path in (ROOT / folder).rglob("*")]
-    paths = [*paths, *ROOT.glob("*.md")]
+    paths = [*paths, *ROOT.glob("*.md"), ROOT / "mkdocs.yml"]
     return {
         str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
         for path in paths
-        if path.suffix in (".py", ".md", ".toml", ".template") and path.is_file() and path != Path(__file__)
+        if path.suffix in (".py", ".md", ".toml", ".template", ".yml") and path.is_file() and path != Path(__file__)
     }
 
 

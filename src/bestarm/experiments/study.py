@@ -71,7 +71,7 @@ def run_study(
     Returns
     -------
     DataFrame
-        One row per point, as `points_table` makes it. In `out` are then report.html, figures/ (.png, .svg), points (.csv,
+        One row per point, as `points_table` makes it. Then `out` has report.html, figures/ (.png, .svg), points (.csv,
         .parquet, .tex) and trials (.parquet, .csv.gz).
     """
     asked = study if isinstance(study, Study) else read_study(study)

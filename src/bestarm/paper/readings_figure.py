@@ -30,7 +30,7 @@ def readings_of(experiment: Experiment) -> list[tuple[Reading, Experiment]]:
 
 
 def readings_table(run: Run, experiments: Sequence[Experiment]) -> pd.DataFrame:
-    """Return one row per reading and point of the paper's own curves: its figures, and what the adversary does to the gap.
+    """Return one row per reading and point of the paper's own curves: figures, and what the adversary does to the gap.
 
     `gap_ratio` is the smallest lead of the best arm among contaminated means over that among true means; the median,
     where there are several adversaries.

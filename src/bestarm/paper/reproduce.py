@@ -35,7 +35,7 @@ class Reproduction:
     Attributes
     ----------
     claims : pandas.DataFrame
-        One row per claim of the paper: experiment, verdict under all readings together, claim, the readings under which it
+        One row per claim of the paper: experiment, verdict under all readings together, claim, readings under which it
         holds, does not hold and is open, what was measured under ours, quote, where, test, note. Empty if none of the
         paper's own experiments was run as it is.
     points : pandas.DataFrame
