@@ -81,7 +81,7 @@ def test_single_rewards_cancelling_and_asking_again(made: str) -> None:
     bestarm("cancel", made, "prompts", "1")
     assert "no pulls are outstanding" in bestarm("pending", made, "prompts").stderr
     stands = bestarm("status", made, "prompts", code=3).stdout
-    assert "undecided among" in stands
+    assert "undecided so far among" in stands
     assert "1 pull was cancelled" in stands
     assert "too early for a forecast" in stands
     assert "short," in bestarm("status", made, "prompts", "--format", "csv", code=3).stdout

@@ -101,7 +101,7 @@ NUMBER = r"[\d.,^]+"
 
 def limit(text: str) -> float:
     base, _, power = text.replace(",", "").partition("^")
-    return float(base) ** float(power or 1)
+    return math.pow(float(base), float(power or 1))
 
 
 @pytest.mark.parametrize("parameter", sorted(RANGES))

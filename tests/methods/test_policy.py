@@ -328,7 +328,7 @@ def test_the_fingerprint_of_a_policy_is_the_same_in_every_process() -> None:
 
 def test_a_verdict_says_that_the_claim_is_the_methods_own() -> None:
     finder = ba.Identifier(["A", "B"], method=Plain, **ASKED, rounds=2)
-    assert str(finder.result) == "undecided among 'A', 'B' so far: Plain has not stopped after 0 rewards."
+    assert str(finder.result) == "undecided so far among 'A', 'B': Plain has not stopped after 0 rewards."
     finder.tell_many(["A", "B"] * 2, [1.0, 0.0] * 2)
     assert str(finder.result) == (
         "Plain names 'A' as the arm with the highest mean of 2 (estimate 1, next 'B' with 0) after 4 rewards, asked "

@@ -181,8 +181,8 @@ def _overturn(result: LogResult, who: str) -> str:
     if result.best is None:
         return f"{who} would be named with at most {many} {things} ({of}, whichever they are), and not with more"
     return (
-        f"it would take more than {many} {things} ({of}, whichever they are) to overturn this: with that many or fewer, {who} is "
-        f"the best, wrong with probability at most {result.delta:g}{_same_sigma(result)}"
+        f"it would take more than {many} {things} ({of}, whichever they are) to overturn this: with that many or "
+        f"fewer, {who} is the best, wrong with probability at most {result.delta:g}{_same_sigma(result)}"
     )
 
 
