@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -25,7 +26,9 @@ sys.meta_path.insert(0, Absent())
 
 def without(names: set[str], code: str) -> subprocess.CompletedProcess[str]:
     start = BLOCKED.format(names=names)
-    return subprocess.run([sys.executable, "-c", start + code], capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        words = [sys.executable, "-c", start + code]
+        return subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder)
 
 
 def test_the_engine_needs_no_extra() -> None:
