@@ -212,7 +212,7 @@ def test_missing_rewards_are_part_of_what_epsilon_allows_for() -> None:
     with pytest.raises(InputError, match=r"60 of 560 of 'A'"):
         identify_log(rewards_of(one, two, missing=(60, 0)), epsilon=0.05, bounds=(1, 5), contamination="share-of-arm")
     coin = identify_log(rewards_of(one, two, missing=(120, 0)), epsilon=0.05, bounds=(1, 5), contamination="prescient")
-    assert coin.alarms == ("of 'A' 120 rewards are missing, more than epsilon = 0.05 allows",)
+    assert coin.alarms == ("120 rewards of 'A' are missing or out of bounds, more than epsilon = 0.05 allows",)
     assert "no probability is claimed" in str(coin)
 
 

@@ -301,7 +301,7 @@ class _Verdict:
             for index in self._evidence.ringing(allowance)
         ]
         said += [
-            f"of {problem.labels[index]!r} {int(lost):,} rewards are missing or out of bounds, more than "
+            f"{int(lost):,} rewards of {problem.labels[index]!r} are missing or out of bounds, more than "
             f"epsilon = {epsilon:g} allows"
             for index, lost in lost_beyond(self._rewards, self._kind, epsilon, problem.delta, self._aside)
         ]
