@@ -115,7 +115,7 @@ def homes() -> dict[str, list[str]]:
         if name == "__version__":
             continue
         value = getattr(bestarm, name)
-        room = name if inspect.ismodule(value) else bestarm._HOME[name].split(".")[1]
+        room = name if inspect.ismodule(value) else bestarm._HOME.get(name, "bestarm.bandits").split(".")[1]
         found.setdefault(room, []).append(name)
     return found
 

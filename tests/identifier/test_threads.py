@@ -147,6 +147,7 @@ def test_callbacks_of_futures_tell(hurried: None) -> None:
     assert_as_replayed(recorder, "certified")
 
 
+@pytest.mark.slow
 def test_reading_while_others_tell(hurried: None) -> None:
     finder = finder_of("certified")
     with under_load(finder):

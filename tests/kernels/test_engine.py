@@ -103,7 +103,7 @@ def test_a_trial_goes_on_in_a_larger_pool_where_it_stopped(
         return make_room(state, arm)
 
     monkeypatch.setattr(chunks._spare, "pool", None)
-    monkeypatch.setattr(chunks, "_foreseen", lambda spec: 0)
+    monkeypatch.setattr(chunks, "_foreseen", lambda spec, rule: 0)
     monkeypatch.setattr(drive, "make_room", counted)
     cramped = run()
     assert len(moves) > (1 if cap > 10_000 else 0)
@@ -148,7 +148,7 @@ def test_every_reward_is_stored_exactly_once(method: str, arms: int, monkeypatch
         return run_trials(state, *arguments)
 
     monkeypatch.setattr(drive, "run_trials", kept)
-    monkeypatch.setattr(chunks, "_foreseen", lambda spec: 0)
+    monkeypatch.setattr(chunks, "_foreseen", lambda spec, rule: 0)
     monkeypatch.setattr(chunks._spare, "pool", np.full(20_000, np.nan))
     trials = ba.simulate(bandit, method, delta=0.1, trials=1, seed=6, max_pulls=150_000)
     assert trials.pulls.tolist() == [150_000]
@@ -183,7 +183,7 @@ def test_certified_keeps_the_last_rewards_of_each_arm_in_a_ring(arms: int, monke
         return run_trials(state, *arguments)
 
     monkeypatch.setattr(drive, "run_trials", kept)
-    monkeypatch.setattr(chunks, "_foreseen", lambda spec: 0)
+    monkeypatch.setattr(chunks, "_foreseen", lambda spec, rule: 0)
     monkeypatch.setattr(chunks._spare, "pool", np.full(20_000, np.nan))
     trials = ba.simulate(bandit, "certified", delta=0.1, trials=1, seed=6, sigma=2.0, max_pulls=cap)
     assert trials.arm_pulls.tolist() == [[400] * arms]  # so arms took turns, and none was dropped

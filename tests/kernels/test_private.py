@@ -182,6 +182,7 @@ print(json.dumps(trials.arm_pulls.tolist()))
 """
 
 
+@pytest.mark.slow
 def test_cold_processes_that_share_a_cache_give_the_same_trials(tmp_path: Path) -> None:
     """All of them probe, compile and write at the same time; then one reads what they have left."""
     script = tmp_path / "cold.py"

@@ -71,7 +71,7 @@ def test_the_example_of_the_readme_is_short() -> None:
 
 
 WRITTEN = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-SLOW = {"attacks", "cluster", "contamination", "own-arms", "own-study", "planning", "reproduce"}  # many seconds
+SLOW = {"attacks", "cluster", "contamination", "own-method", "own-study", "planning", "reproduce"}  # many seconds
 SHOWN = ("bibtex", "json", "text")  # what is printed, or looked at: the only blocks besides those that run
 
 
