@@ -1,6 +1,6 @@
 """The conformance suite, for methods of your own: `check_method`."""
 
 from bestarm.testing.check import Report, check_method
-from bestarm.testing.rules import RULES, BrokenRuleError
+from bestarm.testing.rules import BrokenRuleError
 
-__all__ = ["RULES", "BrokenRuleError", "Report", "check_method"]
+__all__ = ["BrokenRuleError", "Report", "check_method"]
