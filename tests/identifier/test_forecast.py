@@ -157,8 +157,8 @@ def test_what_is_no_seed_is_refused(seed: Any) -> None:
         ),
         (
             Forecast("not at this epsilon", 995, 99.0, 1000.0, 10, 10, 20_000),
-            "not at this epsilon: in 10 of 10 simulated continuations contamination of this kind could hide the remaining "
-            "lead; about 1,000 more rewards (99 to 1,000), then it says so",
+            "not at this epsilon: in 10 of 10 simulated continuations contamination of this kind could hide the "
+            "remaining lead; about 1,000 more rewards (99 to 1,000), then it says so",
         ),
         (
             Forecast("beyond the horizon", None, 20_000.0, math.inf, 60, 45, 20_000),

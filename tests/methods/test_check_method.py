@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 import bestarm as ba
 from bestarm.methods import METHODS
-from bestarm.testing import RULES, BrokenRuleError, check_method
+from bestarm.testing import BrokenRuleError, check_method
+from bestarm.testing.rules import RULES
 from naive import POLICIES
 
 SHORT = {"alpha": 0.2, "exploration": "chernoff", "resolution": 1.0 / 16.0}

@@ -23,7 +23,8 @@ from bestarm import reference
 from bestarm.bandits import ATTACKS
 from bestarm.methods import METHODS
 from bestarm.planning import plan
-from bestarm.testing import RULES, check_method
+from bestarm.testing import check_method
+from bestarm.testing.rules import RULES
 from naive import POLICIES
 
 ASKED: dict[str, Any] = {"delta": 0.1, "epsilon": 0.1, "sigma": 1.0}

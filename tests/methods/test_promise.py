@@ -401,7 +401,7 @@ def live(means: Sequence[float], attack: str, epsilon: float, seed: int, cap: in
 def test_each_limit_has_its_sentence() -> None:
     hidden = live((2.5, 2.3), "hidden", 0.1, 1, 20_000)
     assert (hidden.status, hidden.best, hidden.limit) == ("indistinguishable", None, "contamination")
-    assert "could hide the lead" in str(hidden)
+    assert "could hide the remaining lead" in str(hidden)
     reached = live((2.5, 2.49), "benign", 0.01, 1, 20_000, resolution=0.5)
     assert (reached.status, reached.limit) == ("indistinguishable", "resolution")
     assert "at its resolution of 0.5" in str(reached)
