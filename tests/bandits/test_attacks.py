@@ -103,6 +103,7 @@ def test_an_adversary_that_sees_the_future_uses_true_rewards_that_are_yet_to_com
     assert early > 0  # values that no pull had reached when they were used
 
 
+@pytest.mark.slow
 def test_what_an_adversary_remembers_ends_with_the_trial() -> None:
     arms = [ba.Gaussian(1.0), ba.Gaussian(0.0)]
     bandit = ba.Bandit(arms, 0.1, attacks.extremes(arms))
@@ -331,6 +332,7 @@ def test_the_bench_counts_trials_that_named_nobody() -> None:
     assert row["right"] == 0.0
 
 
+@pytest.mark.slow
 def test_the_bench_tells_no_winner_from_right_and_from_wrong() -> None:
     """A gap of 0.2 sigma is hidden from the certified method, and one of 1 sigma is not."""
     table = attack_table(["certified", "mean-se"], ["hidden", "one-sided-gross"], trials=20)

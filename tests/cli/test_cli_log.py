@@ -70,7 +70,8 @@ def written(folder: Path, text: str | bytes, name: str = "log.csv") -> Path:
 
 def test_the_clean_contest_names_the_best_caption_and_ends_with_0(files: dict[str, Path]) -> None:
     done = bestarm("identify", files["clean"], *QUESTION, "--epsilon", 0.01)
-    assert (done.returncode, done.stderr) == (0, "")
+    told = [line for line in done.stderr.splitlines() if not line.startswith("bestarm is compiling")]  # a cold cache
+    assert (done.returncode, told) == (0, [])
     shown = " ".join(done.stdout.split())
     assert shown.startswith("'A' has the highest mean of 8 arms")
     assert "overturn it would take more than 483 fake rewards (of 30,000, whichever they are) to overturn this" in shown

@@ -137,6 +137,7 @@ def test_star_ratings_told_with_too_small_a_sigma_ring(stars: str, sigma: float,
         assert rings(ratings(stars, seed, number), delta=0.05, epsilon=epsilon, sigma=sigma).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.1])
 def test_star_ratings_told_with_an_honest_sigma_do_not(epsilon: float) -> None:
     for seed in range(10):

@@ -231,6 +231,7 @@ def test_rewards_that_waited_may_use_up_a_reserve_that_has_no_room_for_more() ->
     assert arm["room_left"][0] == 0
 
 
+@pytest.mark.slow
 def test_quiet_rounds_are_exact_where_eliminations_are_near() -> None:
     """Gaps of a few hundredths: long stretches, which must end just before somebody has to go."""
     bandit = ba.Bandit([ba.Gaussian(mean, 0.3) for mean in (0.5, 0.45, 0.4)], 0.1)

@@ -72,6 +72,7 @@ CLEAN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arms", "rewards", "scatter", "base"), CLEAN)
 def test_clean_contests_raise_nothing_at_the_stated_rate(
     arms: int, rewards: float, scatter: float, base: tuple[float, ...]
