@@ -34,8 +34,12 @@ test-random: $(STAMP) ## hypothesis with new examples, ten times as many
 test-oldest: .venv-oldest/.installed ## the engine with the oldest numba, NumPy and SciPy
 	.venv-oldest/bin/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE)
 
-test-newest: .venv-newest/.installed ## the engine with the newest ones
-	.venv-newest/bin/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE)
+VERSIONS := import numba, numpy, scipy; print(numba.__version__, numpy.__version__, scipy.__version__)
+
+test-newest: $(STAMP) .venv-newest/.installed ## the engine with the newest ones
+	@newest="$$(.venv-newest/bin/python -c '$(VERSIONS)')"; here="$$($(BIN)/python -c '$(VERSIONS)')"; \
+	if [ "$$newest" = "$$here" ]; then echo "the newest are those of $(VENV), which make test has tried: $$newest"; \
+	else .venv-newest/bin/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE); fi
 
 .venv-%/.installed: pyproject.toml .ci/versions.py
 	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
