@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto # processes of pytest: as many as there are cores; 0 for a debugger
 
-.PHONY: help run test test-slow test-plain test-oldest test-newest lint bench docs clean test-random
+.PHONY: help run test test-slow test-plain test-oldest test-newest lint bench bench-against docs clean test-random
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:[^#]*## /: /'
@@ -55,6 +55,9 @@ lint: $(STAMP) ## ruff, mypy, import-linter
 
 bench: $(STAMP) ## all measurements: benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
+
+bench-against: $(STAMP) ## this version beside an earlier one, part by part: make bench-against REF=commit
+	$(BIN)/python -m benchmarks.against $(REF)
 
 docs: $(STAMP) ## the documentation site: site/index.html
 	$(BIN)/python -m docs.generate

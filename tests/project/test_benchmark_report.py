@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from benchmarks.against import compare, medians, numbers
 from benchmarks.cost import same_shares
 from benchmarks.report import Goal, Section, between, goal_table, significant, table
 from benchmarks.timing import fastest
@@ -68,3 +69,20 @@ def test_draws_have_the_arms_of_the_trials_in_their_shares() -> None:
     trials = ba.simulate(ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.0)]), "mean-se", delta=0.1, trials=5, seed=1)
     order = same_shares(trials)
     assert [(order == arm).sum() for arm in range(2)] == trials.arm_pulls.sum(axis=0).tolist()
+
+
+def test_two_versions_are_compared_number_by_number_where_they_differ() -> None:
+    def page(se_cbai: str) -> str:
+        rows = [("se-cbai", "1,000", se_cbai, "-"), ("random", "0", "4.00", "no")]
+        return Section("Cost", [], [(("method", "pulls", "ns a pull", "met"), rows)]).text() + goal_table([])
+
+    before, after = numbers(page("10.0")), numbers(page("12.5"))
+    assert before == {
+        ("Cost", "se-cbai", "pulls"): 1000.0,
+        ("Cost", "se-cbai", "ns a pull"): 10.0,
+        ("Cost", "random", "pulls"): 0.0,
+        ("Cost", "random", "ns a pull"): 4.0,
+    }
+    rows = compare(before, after)
+    assert rows == [("Cost", "se-cbai", "ns a pull", "10.0", "12.5", "1.25")]
+    assert medians(rows) == [("Cost", "1", "1.25", "1.25", "1.25")]
