@@ -5,22 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-
-def bestarm(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bestarm", *words], input=stdin, capture_output=True, text=True, check=False
-    )
+from command_line import bestarm, bestarm_process
 
 
 def test_demo_shows_every_row_and_saves_a_picture(tmp_path: Path) -> None:
-    done = bestarm("demo", "--trials", "20", "--out", str(tmp_path), "--format", "json")
+    done = bestarm_process("demo", "--trials", "20", "--out", str(tmp_path), "--format", "json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     assert len(rows) == 20

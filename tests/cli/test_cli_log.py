@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,16 +18,10 @@ from typer.testing import CliRunner, Result
 from bestarm.cli.log_options import reading_bar, spoken
 from bestarm.cli.main import app
 from bestarm.errors import InputError
+from command_line import bestarm, bestarm_process
 from contest import BEST, BOTS, RIGGED, contest
 
 QUESTION = ("--arm", "caption", "--reward", "stars", "--bounds", "1,5")
-
-
-def bestarm(*words: object, code: str = "", stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
-    """Run the command as a process of its own, which is the only way to see a traceback; `code` comes before it."""
-    start = ["-c", f"{code}\nfrom bestarm.cli import main\nmain()"] if code else ["-m", "bestarm"]
-    done = subprocess.run([sys.executable, *start, *map(str, words)], input=stdin, capture_output=True, check=False)
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def run(*words: object) -> Result:
@@ -69,7 +62,7 @@ def written(folder: Path, text: str | bytes, name: str = "log.csv") -> Path:
 
 
 def test_the_clean_contest_names_the_best_caption_and_ends_with_0(files: dict[str, Path]) -> None:
-    done = bestarm("identify", files["clean"], *QUESTION, "--epsilon", 0.01)
+    done = bestarm_process("identify", files["clean"], *QUESTION, "--epsilon", 0.01)
     told = [line for line in done.stderr.splitlines() if not line.startswith("bestarm is compiling")]  # a cold cache
     assert (done.returncode, told) == (0, [])
     shown = " ".join(done.stdout.split())
@@ -308,12 +301,12 @@ def test_a_damaged_file_is_one_line_and_exit_code_2(tmp_path: Path, content: byt
 def test_without_duckdb_it_says_what_to_install(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD)
     for words in (("identify", path, "--bounds", "0,1", "--epsilon", "0"), ("inspect", path)):
-        done = bestarm(*words, code="import sys; sys.modules['duckdb'] = None")
+        done = bestarm_process(*words, code="import sys; sys.modules['duckdb'] = None")
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) == 1
         assert done.stderr.startswith("bestarm: duckdb must be installed for a log to be read")
         assert "pip install -e '.[log]'" in done.stderr
-    help_ = bestarm("identify", "--help", code="import sys; sys.modules['duckdb'] = None")
+    help_ = bestarm_process("identify", "--help", code="import sys; sys.modules['duckdb'] = None")
     assert help_.returncode == 0
 
 
@@ -360,7 +353,7 @@ def test_a_name_that_no_font_has_is_drawn_without_a_warning_of_matplotlib(tmp_pa
     log = tmp_path / "log.csv"
     log.write_text("arm,reward\n" + "日本語,5\nB,1\n" * 300, encoding="utf-8")
     asked = ("--epsilon", "0.01", "--bounds", "1,5", "--report", tmp_path / "page.md")
-    done = bestarm("identify", log, *asked, "--plot", tmp_path / "picture.png")
+    done = bestarm_process("identify", log, *asked, "--plot", tmp_path / "picture.png")
     assert done.returncode == 0
     assert "UserWarning" not in done.stderr
     assert done.stderr.count("some letters of the arms' names are not in the font") == 1

@@ -16,11 +16,8 @@ import pytest
 
 import bestarm as ba
 from bestarm.errors import InputError
+from command_line import bestarm
 from places import ROOT
-
-
-def bestarm(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "bestarm", *words], capture_output=True, text=True, check=False)
 
 
 def says(*words: str) -> str:

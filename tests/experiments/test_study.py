@@ -7,8 +7,6 @@ import gzip
 import hashlib
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -21,6 +19,7 @@ from bestarm.experiments.study import SHOWN, run_study
 from bestarm.experiments.study_file import LAWS, parse_study, read_study, template
 from bestarm.methods import METHODS
 from bestarm.simulation import simulate
+from command_line import Done, bestarm
 from places import ROOT
 
 TOP = {"name": '"small"', "trials": "20", "seed": "3", "delta": "0.1", "epsilon": "0.1", "sigma": "1"}
@@ -479,17 +478,15 @@ def test_another_seed_is_checked_before_anything_is_written(tmp_path: Path) -> N
 # ----------------------------------------------------------------------------------------------------------- command
 
 
-def bestarm(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bestarm", "simulate", *words], capture_output=True, text=True, check=False, cwd=folder
-    )
+def simulate_command(*words: str, folder: Path) -> Done:
+    return bestarm("simulate", *words, folder=folder)
 
 
 def test_the_template_is_a_study_that_runs(tmp_path: Path) -> None:
-    printed = bestarm("--template", folder=tmp_path)
+    printed = simulate_command("--template", folder=tmp_path)
     assert (printed.returncode, printed.stdout) == (0, template())
     (tmp_path / "study.toml").write_text(printed.stdout, encoding="utf-8")
-    done = bestarm("study.toml", "--trials", "20", "--format", "json", folder=tmp_path)
+    done = simulate_command("study.toml", "--trials", "20", "--format", "json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     assert list(rows[0]) == list(SHOWN)
@@ -528,7 +525,7 @@ def test_the_template_names_every_key_law_kind_and_method() -> None:
 )
 def test_a_wrong_command_is_one_line_and_exit_code_2(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     (tmp_path / "study.toml").write_text(toml(), encoding="utf-8")
-    done = bestarm(*words, folder=tmp_path)
+    done = simulate_command(*words, folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"bestarm: {message}")
     assert len(done.stderr.splitlines()) == 1
@@ -540,7 +537,7 @@ def test_the_example_of_the_guide_prints_what_it_says(tmp_path: Path) -> None:
     (example,) = re.findall(r"```toml\n(.*?)```", page, re.S)
     (printed,) = re.findall(r"```text\n(.*?)```", page, re.S)
     (tmp_path / "clicks.toml").write_text(example, encoding="utf-8")
-    done = bestarm("clicks.toml", folder=tmp_path)
+    done = simulate_command("clicks.toml", folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, printed)
 
 
