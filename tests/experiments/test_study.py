@@ -116,7 +116,7 @@ def test_the_adversaries_have_words() -> None:
     def of(keys: str) -> str:
         return one(toml(adversary=f"[adversary]\n{keys}")).adversary.words
 
-    assert of('kind = "point"\nvalues = [0, 2.5]') == "always 0, 2.5 (an arm each)"
+    assert of('kind = "point"\nvalues = [0, 2.5]') == "always 0, 2.5 (one per arm)"
     assert of('kind = "uniform"\ncentres = 3') == "uniform within 1 of 3"
     assert of('kind = "gaussian"\nmeans = 3\nsigma = 2') == "normal with standard deviation 2 around 3"
     assert of('kind = "none"') == "nothing is replaced"
