@@ -173,7 +173,7 @@ def plan(
     methods : sequence of str or policies, optional
         Which to forecast, all by default; an empty one leaves the forecasts out. A `Policy` is run in Python.
     trials, max_pulls : int >= 1
-        Simulated trials a forecast and cap on the pulls of each. Where trials are long, fewer are run (5 at least).
+        Simulated trials per forecast, and cap on the pulls of each. Where trials are long, fewer are run (at least 5).
     seed, workers, progress
         As for `simulate`. The numbers do not depend on workers.
 
