@@ -415,7 +415,7 @@ def test_the_report_says_what_was_run_and_holds_the_file(tmp_path: Path) -> None
     assert "bestarm simulate mine.toml --trials 10 --seed 5" in page
     assert hashlib.sha256(path.read_bytes()).hexdigest() in page
     assert text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;") in page
-    assert "At every time at most a share ε of the rewards of each arm is replaced" in page
+    assert "At any time at most a share ε of the rewards of each arm is replaced" in page
     assert "$\\frac{ &amp; $ is told that contamination is prescient, but the adversary keeps to share-of-arm" in page
     assert "certified (share-of-arm) is told" not in page
     (picture,) = re.findall(r'img src="data:image/svg\+xml;base64,([^"]+)"', page)
