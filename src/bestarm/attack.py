@@ -67,12 +67,12 @@ def attack_table(
     *,
     progress: bool = False,
 ) -> pd.DataFrame:
-    """Simulate methods x attacks x instances; return a row each.
+    """Simulate methods x attacks x instances; return one row for each.
 
     Parameters
     ----------
     methods : sequence of str or policies, or mapping of names to (method, options), optional
-        Names from `attack_methods()`, which are all taken by default, a `Policy` of your own, or rows of your own.
+        Names from `attack_methods()`, by default all of them, a `Policy` of your own, or rows of your own.
     attacks : sequence of str, or mapping of names to adversaries, optional
         Names from `bestarm.bandits.ATTACKS`, by default all; or attacks of your own under names of your own: an
         adversary of `bestarm.adversaries` or a function as for `Bandit`. A sequence may hold both: ["hidden", {"mine":
@@ -82,7 +82,7 @@ def attack_table(
     epsilon, delta : float
         Share of contaminated rewards, in (0, 0.5), which the methods are told, and accepted probability of an error.
     trials : int >= 1
-        Trials a row.
+        Trials per row.
     seed, workers, max_pulls
         As for `simulate`. Every row uses the same seed, so all methods meet the same adversary.
     progress : bool
@@ -95,8 +95,8 @@ def attack_table(
         contamination that the certified method was told of, so that its promise applies (None for other methods, whose
         promises are of another kind); trials; the shares of them that named the right arm (right), that named a wrong
         one (error_rate, with its exact 95 % interval error_low, error_high), that stopped without a winner (no_winner)
-        and that reached max_pulls (undecided), 1 in sum; mean_pulls and its standard_error. epsilon and delta are in
-        its `attrs`.
+        and that reached max_pulls (undecided), which sum to 1; mean_pulls and its standard_error. epsilon and delta are
+        in its `attrs`.
 
     Examples
     --------
@@ -229,10 +229,10 @@ LEGEND = {
 def draw_attack_table(frame: pd.DataFrame, path: str | Path) -> None:
     """Draw the table as a map to an image file: one panel per instance, one row per attack, one column per method.
 
-    A cell is a bar of all its trials: how many named a wrong arm, none, and the right one. Its words are of the first
-    of these that happened at all, so that "right" means every trial. A cell that is crossed out is of the certified
-    method, told of contamination that the attack does not keep to: nothing is promised there. What the table has no
-    row for was not run, and says so.
+    A cell is a bar of all its trials: how many named a wrong arm, none, and the right one. Its words name the
+    first of these that happened at all, so that "right" means every trial. A crossed-out cell is one of the certified
+    method, told of contamination that the attack does not keep to: nothing is promised there. A cell for which the
+    table has no row was not run, and says so.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

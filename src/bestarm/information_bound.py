@@ -66,9 +66,9 @@ def contaminated_bound(
     >>> round(contaminated_bound([0.5, 0.3], bounds=(0, 1), epsilon=0.05, delta=0.05, adversary=[0, 1]))
     626
 
-    Ruled out are alternatives with gaps of any size, even those below the 2U of `minimal_bias`, that stay hidden for
-    ever. So it may be inf at gaps above 2U: with the fakes of the last example up to 4U = 2 epsilon/(1-epsilon).
-    Methods that take a gap of more than 2U for granted are not bound by it.
+    Alternatives with gaps of any size have to be ruled out, even those below the 2U of `minimal_bias`, which stay
+    hidden for ever. So it may be inf at gaps above 2U: with the fakes of the last example up to 4U =
+    2 epsilon/(1-epsilon). Methods that take a gap of more than 2U for granted are not bound by it.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def contaminated_bound(
           looked at. Others could only raise the bound.)
         - "sub-gaussian": every law of this scale. The divergence is a supremum over bets, whose rates are cut down to a
           geometric ladder: it comes out too low, and the bound too *high*, by 0.2 % where we compared it with 4 times
-          the rates. Rigorous is that the truth lies between "gaussian" and this. A second for each arm whose fakes lie
-          differently.
+          the rates. What is rigorous is that the truth lies between "gaussian" and this. A second for each arm
+          whose fakes lie differently.
         - with bounds: every law within them, in closed form; T* is good to 6 digits.
     adversary : Adversary, or a sequence with one entry for each arm, optional
         Where fakes come from: one law for each arm, and a fair coin. `Point`, `Uniform`, `Gaussian`, `Shift`,

@@ -64,10 +64,10 @@ class Plan:
     exploration : dict
         For "hoeffding" and "chernoff": T at alpha = epsilon/2, and pulls = K ceil(T), the least of the paper's methods.
     forecasts : tuple of dict
-        A row an adversary, method and kind of exploration: simulated trials, mean_pulls, their quantiles q05, q50, q95;
+        A row for each adversary, method and kind of exploration: trials, mean_pulls, their quantiles q05, q50, q95;
         shares of the trials: wrong (a wrong arm named), no_winner (stopped without naming one), capped (cut short at
-        max_pulls: with any of these, mean and quantiles are too small); and, for the certified method, `bound`, mean
-        pulls that no method gets below which allows for every adversary and every law of the bound_family
+        max_pulls: with any of these, mean and quantiles are too small); and, for the certified method, `bound`, the
+        mean pulls that no method gets below if it allows for every adversary and every law of the bound_family
         (`theory.contaminated_bound` against these fakes, inf if none can name a winner). None where it is not known.
     """
 
@@ -115,7 +115,7 @@ class Plan:
             both = f"{pulls['paper']:,.0f} (H log 1/delta), {pulls['characteristic']:,.0f} (characteristic time)"
             lines.append(f"{'pulls at least' if self.bounds is None else 'guide to pulls'}  {name}: {both}")
         for kind, row in self.exploration.items():
-            lines.append(f"exploration     {kind}: T = {row['T']:,.1f} an arm, {row['pulls']:,.0f} in all")
+            lines.append(f"exploration     {kind}: T = {row['T']:,.1f} per arm, {row['pulls']:,.0f} in all")
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -173,7 +173,7 @@ def plan(
     methods : sequence of str or policies, optional
         Which to forecast, all by default; an empty one leaves the forecasts out. A `Policy` is run in Python.
     trials, max_pulls : int >= 1
-        Simulated trials a forecast and cap on the pulls of each. Where trials are long, fewer are run (5 at least).
+        Simulated trials per forecast, and cap on the pulls of each. Where trials are long, fewer are run (at least 5).
     seed, workers, progress
         As for `simulate`. The numbers do not depend on workers.
 
@@ -276,7 +276,7 @@ def _bandits(
 
 
 def _bound(means: NDArray[np.float64], problem: Problem, bandit: Bandit) -> tuple[float | None, str | None]:
-    """Return mean pulls that no method gets below which allows for all adversaries, and the family that it allows for.
+    """Return mean pulls that no method gets below if it allows for all adversaries, and the family it allows for.
 
     Known against coins that do not see the reward, as simulated. "sub-gaussian" takes a second for each place, relative
     to the mean, where fakes lie: with more than two, the two best arms stand for all, as some arms take no more pulls
@@ -323,7 +323,7 @@ def _forecast(run: Callable[..., Trials], count: int, cap: int, forced: float) -
 
 def _verdict(plan: Plan) -> Iterator[str]:
     gap = f"a gap above {plan.identifiable_gap:.4g} (it is {plan.gap:.4g})"
-    takes = f"It takes {gap} or, the same, epsilon below {plan.tolerated_epsilon:.4g} (it is {plan.epsilon:g})."
+    takes = f"It takes {gap} or, equivalently, epsilon below {plan.tolerated_epsilon:.4g} (it is {plan.epsilon:g})."
     if not plan.identifiable:
         yield f"Not identifiable: against the worst adversary no method, however long, can be sure of arm {plan.best}."
         yield f"{takes} Settle for larger differences, merge arms this close, or screen out bad rewards."
@@ -349,9 +349,9 @@ def _choice_of_method(plan: Plan) -> Iterator[str]:
     if plan.epsilon == 0.0:
         return
     yield (
-        "g-cbai, se-cbai and random at the paper's alpha = epsilon/2 do not survive a one-sided adversary: of rewards "
-        "far out on one side half stay after trimming, and a wrong arm is named whatever the gap. The worst-like "
-        "adversary is more discreet than that: a method that withstands it is not proved safe."
+        "g-cbai, se-cbai and random at the paper's alpha = epsilon/2 do not survive a one-sided adversary: half of "
+        "the rewards far out on one side stay after trimming, and a wrong arm is named whatever the gap. The "
+        "worst-like adversary is more discreet than that: a method that withstands it is not proved safe."
     )
 
 
@@ -381,8 +381,8 @@ def _certified(plan: Plan) -> Iterator[str]:
     finite = {row["bound_family"]: None for row in rows if row["bound"] is not None and row["bound"] < math.inf}
     for family in finite:
         yield (
-            f"bound ({family}) is what no method gets below, on average, that allows for every adversary and "
-            f"{_LAWS[family]}; methods that promise less may need fewer."
+            f"bound ({family}) is what no method that allows for every adversary and {_LAWS[family]} gets below, on "
+            "average; methods that promise less may need fewer."
         )
 
 

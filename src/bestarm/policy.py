@@ -40,7 +40,7 @@ class Question:
     bounds : (float, float) or None
         Lowest and highest possible reward, where they were told in place of sigma.
     seed : int
-        Where random choices come from; another one in every simulated trial.
+        Where random choices come from; a different one in every simulated trial.
     """
 
     arms: int

@@ -63,8 +63,8 @@ class Result:
     arms : tuple of ArmRow
         Estimates and intervals at the time of the decision.
     promise : str
-        The assumption under which the error probability is at most delta, or is meant to be; empty of a method of the
-        user's own, of which none is known here.
+        The assumption under which the error probability is at most delta, or is meant to be; empty for a method of the
+        user's own, for which none is known here.
     proved : bool
         Whether that is proved. If not, the sentence says so.
     limit : {None, "contamination", "resolution", "budget"}
@@ -74,7 +74,7 @@ class Result:
         Lower bounds of the lead of the winner (or the leader) over each other arm, all true with probability 1 - delta
         if it is the best; negative where it may be behind. Certified method only, as are the next three.
     evidence : float or None
-        A p-value of the winner's (leader's) being the best, valid at any time.
+        A p-value for the winner (or the leader) being the best, valid at any time.
     tolerance : float or None
         Largest epsilon of a grid, all smaller ones included, at which the rewards still single out the winner.
     overturn : int or None

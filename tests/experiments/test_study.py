@@ -115,7 +115,7 @@ def test_the_adversaries_have_words() -> None:
     def of(keys: str) -> str:
         return one(toml(adversary=f"[adversary]\n{keys}")).adversary.words
 
-    assert of('kind = "point"\nvalues = [0, 2.5]') == "always 0, 2.5 (an arm each)"
+    assert of('kind = "point"\nvalues = [0, 2.5]') == "always 0, 2.5 (one per arm)"
     assert of('kind = "uniform"\ncentres = 3') == "uniform within 1 of 3"
     assert of('kind = "gaussian"\nmeans = 3\nsigma = 2') == "normal with standard deviation 2 around 3"
     assert of('kind = "none"') == "nothing is replaced"
@@ -414,7 +414,7 @@ def test_the_report_says_what_was_run_and_holds_the_file(tmp_path: Path) -> None
     assert "bestarm simulate mine.toml --trials 10 --seed 5" in page
     assert hashlib.sha256(path.read_bytes()).hexdigest() in page
     assert text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;") in page
-    assert "At every time at most a share ε of the rewards of each arm is replaced" in page
+    assert "At any time at most a share ε of the rewards of each arm is replaced" in page
     assert "$\\frac{ &amp; $ is told that contamination is prescient, but the adversary keeps to share-of-arm" in page
     assert "certified (share-of-arm) is told" not in page
     (picture,) = re.findall(r'img src="data:image/svg\+xml;base64,([^"]+)"', page)

@@ -120,7 +120,7 @@ IDENTIFIED, NONE, CUT = "identified", "indistinguishable", "undecided"
 @pytest.mark.parametrize(
     ("frame", "target", "counts", "words"),
     [
-        (planted((8, False, IDENTIFIED), (8, False, IDENTIFIED)), 8, (0, 2, 0, 0, 0), "crowned the rigged"),
+        (planted((8, False, IDENTIFIED), (8, False, IDENTIFIED)), 8, (0, 2, 0, 0, 0), "crowned the rigged one"),
         (planted((8, False, IDENTIFIED), (8, False, IDENTIFIED)), 7, (0, 0, 2, 0, 0), "named a wrong one"),
         (planted((8, False, IDENTIFIED)), None, (0, 0, 1, 0, 0), "named a wrong one"),
         (planted((0, True, IDENTIFIED)), 8, (1, 0, 0, 0, 0), "named the best"),
@@ -131,7 +131,7 @@ IDENTIFIED, NONE, CUT = "identified", "indistinguishable", "undecided"
             planted((8, False, IDENTIFIED), (3, False, IDENTIFIED), (-1, False, CUT)),
             8,
             (0, 1, 1, 0, 1),
-            "crowned the rigged (1), named a wrong one (1), at the cap (1)",
+            "crowned the rigged one (1), named a wrong one (1), at the cap (1)",
         ),
     ],
 )
@@ -143,7 +143,7 @@ def test_outcomes_of_planted_trials(frame: pd.DataFrame, target: int | None, cou
 
 def test_the_mean_crowns_whom_rigging_lifts_and_nobody_else(contest_rows: pd.DataFrame) -> None:
     for method in ("mean-se", "mean-gap", "se-cbai, chernoff"):
-        assert contest_rows.loc[("rigged, near the top", method), "verdict"] == "crowned the rigged"
+        assert contest_rows.loc[("rigged, near the top", method), "verdict"] == "crowned the rigged one"
         assert contest_rows.loc[("rigged, middle", method), "verdict"] == "named the best"
     assert contest_rows.loc[("rigged, near the top", "mean-se"), "named"] == "#2 caption 1 (2)"
 
@@ -215,7 +215,7 @@ def test_the_command_writes_rows_tables_figures_and_a_report(
     assert 'id="nycc-full"' in report
     assert 'id="claims"' not in report
     assert "$" not in report
-    assert "crowned the rigged" in report
+    assert "crowned the rigged one" in report
     assert not (tmp_path / "claims.csv").exists()
 
 

@@ -162,7 +162,7 @@ def test_report_opens_offline_and_fits_the_screen(
 
 def test_report_names_settings_numbers_and_choices(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     text = (made[0] / "report.html").read_text(encoding="utf-8")
-    for words in ("20 trials a point", "seed 7", "5,152", "ranks 1, 10, 40, 120", "No sigma covers", "kl(δ, 1-δ) T*"):
+    for words in ("20 trials per point", "seed 7", "5,152", "ranks 1, 10, 40, 120", "No sigma covers", "kl(δ, 1-δ) T*"):
         assert words in text
     assert "$" not in text
     for symbol in ("τ is", "δ is", "ε the", "σ the", "T = (2/α²) log(1/δ), with α = ε/2", "H is", "U, the part"):

@@ -48,7 +48,7 @@ def hidden(arms: Sequence[Arm], s: float = 1.5) -> Adversary:
 
 
 def edge_of_trim(arms: Sequence[Arm], epsilon: float, alpha: float | None = None) -> Adversary:
-    """Put contaminated rewards just inside what a trimmed mean keeps that drops a share alpha (epsilon / 2) each side.
+    """Put contaminated rewards just inside what a trimmed mean keeps if it drops a share alpha (epsilon / 2) per side.
 
     At the edge z the clean rewards beyond it are a share alpha of all, (1 - epsilon) P(X > z) = alpha, so the
     trimming removes them and keeps every contaminated one. (Where alpha < epsilon, gross values bias a trimmed mean
@@ -108,7 +108,7 @@ def boiling_frog(arms: Sequence[Arm], rate: float = 0.01, limit: float = 3.0) ->
 
 
 def extremes(arms: Sequence[Arm]) -> Adversary:
-    """Put the best arm's lowest true reward, past or soon to come, on it, and the highest of each other arm on that.
+    """Give the best arm its own lowest true reward, past or soon to come, and each other arm its own highest.
 
     It takes an adversary that sees all true rewards. Its values are as far out as the clean ones themselves, so a
     filter that drops them drops clean rewards too.
@@ -160,7 +160,7 @@ def ninety_ten(arms: Sequence[Arm], size: float = 1000.0) -> Adversary:
 
 
 def bursts(arms: Sequence[Arm], s: float = 1.5, length: int = 50) -> Adversary:
-    """The values of `hidden` in runs: all rewards or none of each `length` in a row that an arm gives.
+    """Use the values of `hidden` in runs: of each `length` rewards in a row of an arm, replace all or none.
 
     >>> from bestarm.bandits import Gaussian
     >>> bursts([Gaussian(2.5), Gaussian(1.0)]).contaminations

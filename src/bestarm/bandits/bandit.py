@@ -36,7 +36,7 @@ class Bandit:
         adversary it is 0 by default; an adversary needs one, and with 0 it never acts.
     adversary : Adversary, optional
         What contaminated rewards are drawn from, or a function (generator, arm, pulls so far, clean reward) -> value.
-        None leaves all rewards clean, whatever epsilon.
+        None leaves all rewards clean, whatever epsilon is.
 
     Examples
     --------

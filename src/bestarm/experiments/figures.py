@@ -102,7 +102,7 @@ def draw_experiment(points: pd.DataFrame, experiment: Experiment, *, ours: bool 
     )
     fixed = f"ε = {experiment.epsilons[0]:g}" if experiment.sweep == "delta" else f"δ = {experiment.deltas[0]:g}"
     trials = sorted({int(part["trials"].iloc[0]) for part in parts}, reverse=True)
-    counted = f"{' or '.join(f'{count:,}' for count in trials)} trials a point"
+    counted = f"{' or '.join(f'{count:,}' for count in trials)} trials per point"
     title = f"{head}: {experiment.title[0].lower()}{experiment.title[1:]}; {fixed}; {counted}"
     figure.suptitle(textwrap.fill(title, 55 if tall else 200), fontsize=11)
     return figure

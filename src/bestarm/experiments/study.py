@@ -126,7 +126,7 @@ def _save_figures(points: pd.DataFrame, experiments: Sequence[Experiment], out: 
 def _write_report(
     study: Study, asked: Study, points: pd.DataFrame, drawn: Mapping[str, tuple[str, str]], path: Path
 ) -> None:
-    about = f"bestarm {version('bestarm')}; {study.trials:,} trials a point, {int(points['trials'].sum()):,} in all; "
+    about = f"bestarm {version('bestarm')}; {study.trials:,} trials per point, {int(points['trials'].sum()):,} in all; "
     sections = {
         "question": ("The question", _question(study)),
         "results": ("Results", _results(study, points, drawn)),
@@ -153,9 +153,9 @@ def _question(study: Study) -> str:
     told = f"sigma = {first.sigma:g}" if first.bounds is None else f"bounds {first.bounds[0]:g} to {first.bounds[1]:g}"
     deltas, epsilons = _listed(first.deltas), _listed(_epsilons(study))
     sentences = (
-        f"Which of {len(study.arms)} arms has the highest mean reward, although some rewards are replaced? ε says how "
-        f"much is replaced ({epsilons}), and δ is the accepted probability of a wrong answer ({deltas}).",
-        f"The methods are told ε, δ and, of the rewards, {told}. A trial ends when a method stops, or undecided at "
+        f"Which of {len(study.arms)} arms has the highest mean reward, even if some rewards are replaced? ε says "
+        f"how much is replaced ({epsilons}), and δ is the accepted probability of a wrong answer ({deltas}).",
+        f"The methods are told ε, δ and, about the rewards, {told}. A trial ends when a method stops, or undecided at "
         f"{first.max_pulls:,} pulls.",
     )
     return "".join(f"<p>{text(sentence)}</p>" for sentence in sentences)
@@ -204,7 +204,7 @@ def _adversary(study: Study) -> str:
         words = [f"The attack {chosen.name}: {_attack_words(chosen.name)}"]
     if study.quota:
         words.append(
-            "At every time at most a share ε of the rewards of each arm is replaced, picked at random: a method is "
+            "At any time at most a share ε of the rewards of each arm is replaced, picked at random: some method is "
             "told of such a share, and all methods face the same adversary."
         )
     elif chosen.words != "nothing is replaced" and not isinstance(chosen, Attack):
@@ -293,7 +293,7 @@ def _repeat(study: Study, asked: Study) -> str:
     settings = {
         "command": shlex.join(words),
         f"SHA-256 of {study.file}": study.sha256,
-        "trials a point": f"{study.trials:,}",
+        "trials per point": f"{study.trials:,}",
         "seed": str(study.seed),
         **packages(),
     }

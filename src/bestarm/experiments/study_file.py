@@ -411,7 +411,7 @@ def _adversary(
         adversary = build(**values)
         Bandit(arms, epsilon, adversary)  # refuses values that are too many or too few
     (piece,) = adversary.pieces
-    first = ", ".join(f"{value:g}" for value in piece.a) + (" (an arm each)" if len(piece.a) > 1 else "")
+    first = ", ".join(f"{value:g}" for value in piece.a) + (" (one per arm)" if len(piece.a) > 1 else "")
     words = sentence.format(first=first, second=piece.b[0])
     return Given(adversaries.Quota(adversary, "random") if quota else adversary, words), quota
 
@@ -437,7 +437,7 @@ def _check_draws(draws: Any, trials: int) -> None:
     count = number(draws)
     if not (1.0 <= count <= trials and count % 1.0 == 0.0):
         rule = f"be a whole number from 1 to the number of trials, {trials:,}"
-        raise InputError("adversary.draws", rule, draws, "so many adversaries share the trials evenly")
+        raise InputError("adversary.draws", rule, draws, "this many adversaries share the trials evenly")
 
 
 # ----------------------------------------------------------------------------------------------------------- methods

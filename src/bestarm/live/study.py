@@ -47,8 +47,8 @@ class Study:
       refused. So after an error whose outcome is not known, tell again.
     - A worker that asks again, under the same name, before it has told or cancelled what it was given, gets it again,
       while its lease lasts.
-    - A pull that is neither told nor cancelled within its lease counts as cancelled: from the next ask, tell or cancel
-      of anyone.
+    - A pull that is neither told nor cancelled within its lease counts as cancelled: from anyone's next ask, tell
+      or cancel on.
     - The decision is made once, with the sequence number of the event that led to it; all processes give the same,
       and so does a replay of the exported log by the same version of bestarm.
 
@@ -62,7 +62,7 @@ class Study:
         Of the study.
     arms, delta, epsilon, sigma, bounds, method, **options
         As for `Identifier`. A study of that name is reopened, and what is given here must be as it was; leave all of
-        it out to reopen one that must be there. Labels are strings, numbers or bools.
+        it out to reopen one that must exist. Labels are strings, numbers or bools.
     lease : float > 0, optional
         Seconds. By default an hour; never if epsilon = 0, where nothing may be cancelled; math.inf for never.
 
@@ -234,7 +234,7 @@ class Study:
     def ask_pulls(self, n: int | None = None, *, worker: str | None = None) -> Pull | list[Pull]:
         """Return the next pull to make, or a list of n of them.
 
-        A worker that gives its name gets first what it was given before and has not told or cancelled. So one that asks
+        A worker that gives its name first gets what it was given before and has not told or cancelled. So one that asks
         again, as it does not know whether it was heard, gets the same; one that makes several calls at a time needs a
         name for each.
         """
@@ -281,7 +281,7 @@ class Study:
     ) -> Result:
         """Pull arms until the decision, or the end of a budget, and return the verdict; others may do so too.
 
-        Parameters as for `identify`. With a name, `worker`, a process that is started again under it makes first the
+        Parameters as for `identify`. With a name, `worker`, a process that is started again under it first makes the
         pulls that were under way when it ended; without one these wait for their lease. A reward that comes after its
         lease is an error, or, with on_error="cancel", counts as cancelled, which it is.
         """
@@ -403,7 +403,7 @@ class Study:
             self._write(change)
 
     def archive(self) -> None:
-        """Close the study for good: it can still be read and exported. To do so again is not an error."""
+        """Close the study for good: it can still be read and exported. Doing so again is not an error."""
         with self._mine():
             if not self._current().archived:
                 self._write(lambda replica, now: replica.archive(now))
@@ -470,7 +470,7 @@ class Study:
             return self._current().expired
 
     def snapshot(self) -> Identifier:
-        """Return an identifier with the state of now, which is yours: nothing that is told to it is recorded."""
+        """Return an identifier with the present state, which is yours: nothing that is told to it is recorded."""
         with self._mine():
             return self._current().snapshot()
 

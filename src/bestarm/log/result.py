@@ -22,7 +22,7 @@ class LogResult(Result):
     """What a log says: a `Result`, and what only a log has. `str()` is one sentence, and one for each alarm.
 
     For a verdict without a winner, `leads`, `evidence`, `tolerance` and `overturn` are those of the leader: tolerance
-    and overturn say how little would have to be replaced for it to be named (None: not even nothing).
+    and overturn say how much at most may be replaced for it to be named (None: not even with nothing replaced).
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class LogResult(Result):
         of a source on an arm that it had rewarded before.
     sensitivity : tuple of Sensitivity
         The verdict at each epsilon of a grid, by the same bets: those at any epsilon that is true are right, all
-        together, with probability at least 1 - delta, so that it may be looked up afterwards what the answer needs.
+        together, with probability at least 1 - delta, so one may look up afterwards what the answer needs.
     more : dict
         A rough forecast for each arm in question: how many more rewards of the same kind would decide it. Empty if a
         winner was named, or where even a thousand times as many would not do.

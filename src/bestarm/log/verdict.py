@@ -54,9 +54,9 @@ def identify_log(
     data : DataFrame, Arrow table, path, pattern, list of paths, "-", or Rewards
         The log, as `bestarm.log.reading.read_log` takes it, or what it gave.
     arm, reward : str, optional
-        Names of its columns, guessed where that is obvious; the guess is said.
+        Names of its columns, guessed where that is obvious; the guess is reported.
     source : str, optional
-        Column of who gave a reward. It is used if it is given, or contamination="sources" is, and then guessed.
+        Column that says who gave a reward. It is used if given, or guessed if contamination="sources" is.
     delta : float in (0, 1)
         Accepted probability of a wrong answer.
     epsilon : float in [0, 0.5)
@@ -70,7 +70,7 @@ def identify_log(
         What epsilon is a share of: "share-of-all" by default, "sources" if a column of them is given; or
         "share-of-arm"; or the chance of each reward: "prescient", "malicious".
     good_enough : float > 0, optional
-        Name an arm that is proved to be at most so much worse than the best.
+        Name an arm that is proved to be at most this much worse than the best.
     paired : bool
         Sources within bounds only: compare two arms by the difference of what a source says of them. No order matters
         then, but the arms that a source is asked about must have been fixed before its first reward.

@@ -142,7 +142,9 @@ class OnlyInTheLimit:
         """Return that it can't be tested, with the figure that comes nearest."""
         last = min(places, key=lambda place: place.delta)
         ratios = [trials.mean_pulls / last.numbers["lower_bound"] for trials in last.trials.values()]
-        return Finding(OPEN, f"at delta = {last.delta:g} mean pulls are {min(ratios):.3g} times H log(1/delta) or more")
+        return Finding(
+            OPEN, f"at delta = {last.delta:g} mean pulls are at least {min(ratios):.3g} times H log(1/delta)"
+        )
 
 
 def _not_refuted(finding: Finding) -> Finding:

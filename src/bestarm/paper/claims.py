@@ -88,7 +88,7 @@ DETAILS = "Appendix, Experimental Details"
 MAIN_FOUR = ("exp1", "exp2", "exp3", "exp4")
 # "Very closely follows" and "slightly better" name no number; a tenth is what one can still see in a figure.
 CLOSE = 0.1
-NAMES_NO_NUMBER = "The words name no number; within 10 % is ours."
+NAMES_NO_NUMBER = "The words name no number; within 10 % is our choice."
 # The paper gives U up to a constant only. With U = 0 both bounds are the least they can be: pulls below the upper bound
 # prove it and pulls above it prove nothing; the lower bound is the weakest.
 LIMIT = (
@@ -177,7 +177,7 @@ CLAIMS: tuple[Claim, ...] = (
             CONSERVATIVE,
             "the empirical threshold is over-conservative",
             ErrorsBelow("g-cbai (empirical)", 0.5),
-            "The words name no number; wrong less than half as often as allowed is ours.",
+            "The words name no number; wrong less than half as often as allowed is our choice.",
         )
         for e in MAIN_FOUR
     ),
@@ -196,7 +196,7 @@ CLAIMS: tuple[Claim, ...] = (
         "exp6",
         DETAILS,
         "the proposed successive-elimination based algorithm outperforms the gap-based procedures",
-        "se-cbai needs fewer pulls than random, the other that stops by the gap",
+        "se-cbai needs fewer pulls than random, the other method that stops by the gap",
         Fewer("se-cbai", "random"),
     ),
     *(
@@ -258,12 +258,12 @@ CLAIMS: tuple[Claim, ...] = (
             (
                 "needs fewer pulls than",
                 Fewer,
-                '"Robustness" is not defined. This is one of two ways; errors are the other.',
+                '"Robustness" is not defined. This is one of two ways to test it; errors are the other.',
             ),
             (
                 "is wrong less often than",
                 FewerErrors,
-                '"Robustness" is not defined. This is one of two ways; pulls are the other.',
+                '"Robustness" is not defined. This is one of two ways to test it; pulls are the other.',
             ),
         )
         for e, trimmed, mean in (
@@ -300,7 +300,7 @@ CLAIMS: tuple[Claim, ...] = (
             e,
             f"{GUARANTEES}, sample complexity of Algorithm 1",
             "the average sample complexity of the procedure proposed in Algorithm ... is upper bounded as",
-            "mean pulls of g-cbai at most max{8K/epsilon^2, 64 beta H} log(1/delta), beta = 2 the exponent of t",
+            "mean pulls of g-cbai at most max{8K/epsilon^2, 64 beta H} log(1/delta), with beta = 2 the exponent of t",
             MeanBelow("g-cbai", "upper_bound_g_cbai"),
             LIMIT,
         )

@@ -79,8 +79,8 @@ EIGHT = (2.5, 2.3, 2.0, 1.4, 1.0, 0.6, 0.2, 0.05)
 
 _STOPPING = "The random strategy stops by the rule of Algorithm 1 with the threshold of g-cbai in the same figure."
 _MEAN = (
-    "The sample mean's methods are the same algorithms run as if epsilon = 0: no forced exploration, no 1/(1-epsilon) "
-    "(reading #16)."
+    "The methods with sample means are the same algorithms run as if epsilon = 0: no forced exploration, no "
+    "1/(1-epsilon) (reading #16)."
 )
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -118,7 +118,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             with_ours(MAIN_TEXT),
             DELTAS,
             source="New Yorker Caption Contest 651, ranks 1, 100, 1000, 5000 by mean score",
-            choices=("Which four captions is not said: ranks 1, 100, 1000 and 5000 (reading #18).", _STOPPING),
+            choices=("Which four captions is not said: we take ranks 1, 100, 1000 and 5000 (reading #18).", _STOPPING),
         ),
         Experiment(
             "exp4",
@@ -130,7 +130,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             source="PKIS2, kinase ACVRL1, ranks 1, 10, 40, 120 by inhibition",
             choices=(
                 'Which four compounds is not said, and "highest percent control" would be the weakest inhibitor: we '
-                "take -ln(percent control), larger is better, ranks 1, 10, 40 and 120 (reading #19).",
+                "take -ln(percent control), where larger is better, and ranks 1, 10, 40 and 120 (reading #19).",
                 _STOPPING,
             ),
         ),
@@ -141,7 +141,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             FOUR,
             with_ours(THEORY),
             DELTAS,
-            choices=("The exponent of t in the threshold is not said: 2.", _STOPPING),
+            choices=("The exponent of t in the threshold is not given: we take 2.", _STOPPING),
         ),
         Experiment(
             "exp6",
@@ -150,7 +150,11 @@ EXPERIMENTS: dict[str, Experiment] = {
             tuple(Exponential(mean) for mean in EIGHT),
             with_ours((*THEORY, MEAN_SE)),
             DELTAS,
-            choices=("sigma is not said, and none covers an exponential law: 1 (reading #20).", _MEAN, _STOPPING),
+            choices=(
+                "sigma is not given, and none covers an exponential law: we take 1 (reading #20).",
+                _MEAN,
+                _STOPPING,
+            ),
         ),
         Experiment(
             "exp7",
@@ -160,8 +164,8 @@ EXPERIMENTS: dict[str, Experiment] = {
             with_ours((SE_CBAI, MEDIAN)),
             DELTAS,
             choices=(
-                "Neither sigma nor epsilon nor the algorithm is said: sigma = 1, epsilon = 0.1, successive elimination "
-                "with either estimator (reading #20). No sigma covers a log-normal law.",
+                "Neither sigma nor epsilon nor the algorithm is given: we take sigma = 1, epsilon = 0.1 and successive "
+                "elimination with either estimator (reading #20). No sigma covers a log-normal law.",
             ),
         ),
         Experiment(
@@ -171,7 +175,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             tuple(Gaussian(mean) for mean in EIGHT),
             with_ours((G_CBAI, MEAN_GAP, G_CBAI_EMPIRICAL, MEAN_GAP_EMPIRICAL)),
             DELTAS,
-            choices=("Which threshold is not said: both.", _MEAN),
+            choices=("Which threshold is not said: we take both.", _MEAN),
         ),
         Experiment(
             "exp9",

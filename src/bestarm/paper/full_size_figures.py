@@ -68,7 +68,9 @@ def draw_full_size(table: pd.DataFrame, experiment: FullSize, *, tall: bool = Fa
     )
     trials = sorted(set(own["trials"]))
     ran = f"{trials[0]} trials" if len(trials) == 1 else f"{trials[0]} to {trials[-1]} trials"
-    title = f"{experiment.name}: {experiment.title}; ε = {experiment.epsilon:g}, δ = {experiment.delta:g}; {ran} a row"
+    title = (
+        f"{experiment.name}: {experiment.title}; ε = {experiment.epsilon:g}, δ = {experiment.delta:g}; {ran} per row"
+    )
     figure.suptitle(textwrap.fill(title, 55 if tall else 200), fontsize=11, y=1.0 - 0.12 / size[1], va="top")
     return figure
 
@@ -128,7 +130,7 @@ def _draw_pulls(panel: Axes, own: pd.DataFrame, experiment: FullSize, methods: l
         heights = np.arange(len(methods)) + 0.22 * (number - (len(names) - 1) / 2.0)
         panel.scatter(rows["mean_pulls"], heights, c=colours, marker=MARKERS[number % len(MARKERS)], s=28, zorder=3)
         panel.scatter([], [], c=GREY, marker=MARKERS[number % len(MARKERS)], s=28, label=f"pulls, {name}")
-    panel.axvline(len(experiment.labels), color=GREY, linestyle=":", linewidth=1.2, zorder=1, label="one pull an arm")
+    panel.axvline(len(experiment.labels), color=GREY, linestyle=":", linewidth=1.2, zorder=1, label="one pull per arm")
     panel.set_xscale("log")
     panel.grid(axis="x", alpha=0.25, linewidth=0.6)
     panel.set_title("mean pulls", fontsize=10)

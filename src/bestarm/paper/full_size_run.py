@@ -25,7 +25,7 @@ from bestarm.simulation.progress import Progress
 # What a trial came to, and the same in words. An arm that the adversary wants named is the target.
 OUTCOMES = {
     "best": "named the best",
-    "target": "crowned the rigged",
+    "target": "crowned the rigged one",
     "other": "named a wrong one",
     "no_winner": "named none",
     "capped": "at the cap",
@@ -231,7 +231,7 @@ def verdict(counts: Mapping[str, int]) -> str:
     >>> verdict({"best": 4, "target": 0, "other": 0, "no_winner": 0, "capped": 0})
     'named the best'
     >>> verdict({"best": 0, "target": 3, "other": 0, "no_winner": 0, "capped": 1})
-    'crowned the rigged (3), at the cap (1)'
+    'crowned the rigged one (3), at the cap (1)'
     """
     there = {OUTCOMES[name]: count for name, count in counts.items() if count}
     if len(there) == 1:

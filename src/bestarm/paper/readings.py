@@ -91,30 +91,30 @@ READINGS: tuple[Reading, ...] = (
         "no exploration",
         "forced exploration",
         "No T at all: each arm once, and in Algorithm 1 the sqrt(t) of its sampling rule. It contradicts the printed "
-        "rules, but the figures may have been made so.",
+        "rules, but the figures may have been made that way.",
         CHERNOFF_SHARE,
         _explore("none"),
     ),
     Reading(
         "same parameters",
         "sample-mean baselines",
-        '"All the other parameters remain the same" (experiment 6): T and 1/(1-epsilon) are kept, the estimator alone '
-        "is the sample mean (reading #16).",
+        '"All the other parameters remain the same" (experiment 6): T and 1/(1-epsilon) are kept, and only the '
+        "estimator is the sample mean (reading #16).",
         0.5,
         _option(("mean-se", "mean-gap"), "parameters", "same"),
     ),
     Reading(
         "random from the start",
         "random strategy",
-        'It "selects any arm with a uniform probability" from the first pull on, and may stop once K T pulls are made '
-        "in all (reading #14).",
+        'It "selects any arm with a uniform probability" from the first pull on, and may stop once K T pulls have '
+        "been made in all (reading #14).",
         0.2,
         _option(("random",), "floor", "total"),
     ),
     Reading(
         "other draws",
         "adversary",
-        f"{DRAWS} adversaries drawn as ours is share the trials (reading #17).",
+        f"{DRAWS} adversaries, drawn as ours is, share the trials (reading #17).",
         ADVERSARY_SHARE,
         _adversary(RandomCentres(draws=DRAWS)),
     ),
@@ -142,7 +142,7 @@ READINGS: tuple[Reading, ...] = (
     Reading(
         "log percent control",
         "experiment 4",
-        'ln(percent control), "the highest percentage control" wins: the weakest of the four inhibitors (reading #19).',
+        'ln(percent control): "the highest percentage control" wins, the weakest of the four inhibitors (reading #19).',
         0.5,
         _log_control,
     ),

@@ -78,7 +78,7 @@ def write_report(paper: PaperPart | None, full: FullSizePart | None, path: Path)
     asked = "" if paper else " asked for"
     about = (
         f"{PAPER} Made by <code>bestarm reproduce</code>, version {version('bestarm')}: {text(names)}; "
-        f"{parts[0].trials:,} trials a point{asked}, seed {parts[0].seed}."
+        f"{parts[0].trials:,} trials per point{asked}, seed {parts[0].seed}."
     )
     contents: list[tuple[str, str]] = []
     body = []
@@ -137,14 +137,14 @@ def _counts(part: PaperPart) -> tuple[str, str]:
     partly = Counter(verdict.overall for verdict in part.verdicts if verdict.under(OPEN))
     boxes = "".join(
         f'<li><b class="{MARKS[name][0]}">{counts[name]}</b>{MARKS[name][1]} {name}'
-        + (f'<br><span class="soft">{partly[name]} of them with readings open</span>' if name in DECIDED else "")
+        + (f'<br><span class="soft">{partly[name]} of them with readings left open</span>' if name in DECIDED else "")
         + "</li>"
         for name in OVERALL
     )
     sentences = [
         f"{len(part.verdicts)} claims of the paper were tested on {len(part.run.outcomes):,} simulated points, each "
         "under every reading of the text that makes a difference to it. A reading that its trials leave open is not "
-        "counted: all means all that were decided. Each claim lists them.",
+        'counted: "all" means all that were decided. Each claim lists them.',
         _exploration(part.points),
         *_hidden(part.run.experiments),
         _certified(part.points),
@@ -196,7 +196,7 @@ def _cut(readings: pd.DataFrame) -> str:
     if part.empty:
         return ""
     shares = part.groupby("reading", sort=False)["undecided"].max()
-    places = ", ".join(f"{name} up to {100.0 * share:.1f} % of a point" for name, share in shares.items())
+    places = ", ".join(f"{name} (up to {100.0 * share:.1f} % of a point's trials)" for name, share in shares.items())
     return (
         f"Trials were cut by the cap on their pulls under {places}; the tables show where. Their means are too small."
     )
@@ -250,12 +250,13 @@ def _readings(part: PaperPart) -> str:
         rows.append(
             [reading.name, reading.about, reading.words, span, *(str(counts[name]) for name in (HOLDS, FAILS, OPEN))]
         )
-    head = ["reading", "of what", "it takes the text to mean", "trials a point", "hold", "do not", "open"]
+    head = ["reading", "of what", "it takes the text to mean", "trials per point", "hold", "do not", "open"]
     return (
         '<h2 id="readings">The readings</h2>\n<p>Each is one change from ours; the last three columns count the '
         "claims that it makes a difference to. Ours has all the trials asked for; the others have a share of them, and "
-        "at least as many as show, if none is wrong, that errors are rarer than δ. Where several adversaries share the "
-        "trials, verdicts are about their average.</p>\n" + page.table(head, rows, style="words stack")
+        "at least as many as it takes to show, if none is wrong, that errors are rarer than δ. Where several "
+        "adversaries share the trials, verdicts are about their average.</p>\n"
+        + page.table(head, rows, style="words stack")
     )
 
 
@@ -338,7 +339,7 @@ def _numbers(experiment: Experiment) -> str:
     numbers = instance_numbers(experiment)
     facts = (
         f"Gap {numbers['gap']:.4g}; H = {numbers['H']:.4g}; T* = {numbers['T_star']:.4g}, the exact characteristic "
-        "time of Gaussian arms (Garivier and Kaufmann 2016); smallest gap that the worst adversary can't hide from "
+        "time of Gaussian arms (Garivier and Kaufmann 2016); smallest gap that the worst adversary can't hide between "
         f"Gaussian arms at ε = {max(experiment.epsilons):g}: {numbers['hidden_gap']:.3g}, so H with that U is "
         f"{_number(numbers['H_worst_case'])}. kl(δ, 1-δ) is the relative entropy of coins with δ and 1-δ."
     )
@@ -356,9 +357,9 @@ def _numbers(experiment: Experiment) -> str:
 def _full(part: FullSizePart) -> str:
     sections = [_full_experiment(experiment, part) for experiment in part.run.experiments]
     return (
-        '<h2 id="full-size">Real data at full size</h2>\n<p>Beyond the paper, which takes four arms of each data set: '
-        "all of them. A trial takes seconds, so that 2 % or fewer of the trials asked for are run; numbers in the bars "
-        "count them. Arms are numbered by rank, the truly best is #1.</p>\n" + "\n".join(sections)
+        '<h2 id="full-size">Real data at full size</h2>\n<p>This goes beyond the paper, which takes four arms of each '
+        "data set: here are all of them. A trial takes seconds, so 2 % or fewer of the trials asked for are run; the "
+        "numbers in the bars count them. Arms are numbered by rank: the truly best is #1.</p>\n" + "\n".join(sections)
     )
 
 
@@ -401,9 +402,9 @@ def _settings(paper: PaperPart | None, full: FullSizePart | None) -> str:
         return page.table(["setting", "value"], ({**shown, **page.packages()}).items(), style="words")
     run = paper.run
     shown = {
-        "trials a point": f"{run.trials:,}",
+        "trials per point": f"{run.trials:,}",
         "seed": str(run.seed),
-        "largest number of pulls of a trial": f"{MAX_PULLS:,}, unless the reading says otherwise",
+        "largest number of pulls in a trial": f"{MAX_PULLS:,}, unless the reading says otherwise",
         "simulated pulls": f"{sum(int(trials.pulls.sum()) for trials in run.outcomes.values()):,}",
     }
     rows = []
@@ -416,7 +417,7 @@ def _settings(paper: PaperPart | None, full: FullSizePart | None) -> str:
         page.table(["setting", "value"], ({**shown, **page.packages()}).items(), style="words")
         + "<h4>The adversaries</h4>"
         + page.table(["experiment", "reading", "contaminated rewards are", "what that does"], rows, style="words stack")
-        + "<h4>Centres of ours, an arm each</h4>"
+        + "<h4>The centres of our adversary, one per arm</h4>"
         + page.table(["experiment", "centres"], centres, style="words")
         + '<p class="soft">Trials of all methods at one place of a grid use the same seeds. Equal points of two '
         "figures were simulated once. Every point and trial of the figures is in the tables beside this file, as CSV, "

@@ -70,12 +70,12 @@ def reproduce(
     out, trials, seed, workers, resume, overwrite
         As for `run_experiments`. The full-size experiments run 2 % of the trials, and fewer.
     progress : bool
-        Show a bar on stderr; a line every 10 seconds where that is no terminal.
+        Show a bar on stderr; a line every 10 seconds where that is not a terminal.
 
     Returns
     -------
     Reproduction
-        The claims with their verdicts, the points, and the rows of the full-size experiments. In `out` are then
+        The claims with their verdicts, the points, and the rows of the full-size experiments. `out` then has
         report.html, figures/ (.png, .svg), and, as .csv, .parquet and .tex, the tables points, readings, claims and
         claims-by-reading (of the paper's experiments) and full-size (of the others).
     """

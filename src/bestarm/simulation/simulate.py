@@ -57,7 +57,7 @@ def simulate(
         What to pull. One with Python functions among its parts is simulated in Python, about a hundred times slower.
     method, delta, **options
         As for `Identifier`. A policy of your own is run in Python, on the very rewards that a method of the catalogue
-        would meet; `Question.seed` is another one in every trial.
+        would meet; `Question.seed` is a different one in every trial.
     trials : int >= 1
         How many.
     seed : int, SeedSequence or Generator
@@ -82,8 +82,8 @@ def simulate(
         Go on with the trials in the checkpoint folder, which must be those of the same settings; more or fewer trials
         are fine. An empty folder is fine too, so the same call can start a run and resume it.
     progress : bool or callable
-        Show a bar on stderr; where that is no terminal, a line every 10 seconds. A function is called with the number
-        of trials just finished.
+        Show a bar on stderr; where that is not a terminal, a line every 10 seconds. A function is called with the
+        number of trials just finished.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class Trials:
 
     Attributes
     ----------
-    pulls : array of int, one a trial
+    pulls : array of int, one per trial
         Rewards used until the decision, or until the cap.
     answers : array of int
         Index of the arm named; -1 where none was.
@@ -58,7 +58,7 @@ class Trials:
         return f"<{len(self)} trials of {method}: mean pulls {self.mean_pulls:,.0f}, {errors}>"
 
     def first(self, count: int) -> Trials:
-        """Return the first trials, at most so many."""
+        """Return the first trials, at most this many."""
         if count >= len(self):
             return self
         return replace(self, **{name: getattr(self, name)[:count] for name in _COLUMNS})
@@ -151,7 +151,7 @@ class Trials:
         return draw_trials(self, axes)
 
     def save(self, path: str | Path) -> None:
-        """Write the trials to a Parquet file, with their settings, or to a CSV file, without; as the name ends.
+        """Write the trials to a Parquet file, with their settings, or to a CSV file, without: the ending decides.
 
         The folder is made if it is not there. `load` reads Parquet only.
         """
