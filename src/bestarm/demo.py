@@ -47,7 +47,7 @@ def run_demo(trials: int = 300, seed: int = 7, workers: int = 1, *, progress: bo
     Parameters
     ----------
     trials : int >= 1
-        Trials a row.
+        Trials per row.
     seed : int
         Seed of the adversary and of the trials.
     workers : int >= 1
@@ -94,7 +94,7 @@ OUTCOMES: dict[str, tuple[str, str, str, str]] = {
 
 
 def draw_demo(frame: pd.DataFrame, path: Path) -> None:
-    """Draw the demo's rows to an image file: a row of panels an adversary, with mean pulls and how the trials ended."""
+    """Draw the demo's rows to an image file: a row of panels per adversary, with mean pulls and how the trials ended."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -133,7 +133,7 @@ def draw_demo(frame: pd.DataFrame, path: Path) -> None:
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys) // 2, frameon=False, fontsize=9)
     figure.suptitle(
         f"Four arms with means {', '.join(f'{mean:g}' for mean in MEANS)}; {EPSILON:.0%} of the rewards contaminated; "
-        f"{frame['trials'].iloc[0]} trials a row"
+        f"{frame['trials'].iloc[0]} trials per row"
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)

@@ -153,7 +153,7 @@ def simulate(
 
 
 def _say_how_fast(pulls: int, seconds: float) -> None:
-    print(f"{pulls:,} pulls in {seconds:.1f} s: {pulls / seconds / 1e6:.3g} million a second", file=sys.stderr)
+    print(f"{pulls:,} pulls in {seconds:.1f} s: {pulls / seconds / 1e6:.3g} million per second", file=sys.stderr)
 
 
 def _say_how_to_resume(folder: Path, what: str) -> None:
