@@ -34,7 +34,6 @@ from bestarm.robustness import (
     ALL,
     Log,
     Sensitivity,
-    Standing,
     alarms,
     cancel_alarms,
     history,
@@ -434,18 +433,8 @@ class Identifier:
         if self._sources is None:
             stands = standing(self._problem, self._options, self._log.first(used), leader, dropped)
         else:
-            stands = self._standing_by_sources(leader, dropped)
+            stands = self._sources.standing(leader, dropped)
         return replace(result, leads=stands.leads, evidence=stands.evidence)
-
-    def _standing_by_sources(self, leader: int, dropped: NDArray[np.bool_]) -> Standing:
-        assert self._sources is not None
-        enough = self._sources.enough
-        leads, weakest = {}, np.inf
-        for other, label in enumerate(self._problem.labels):
-            if other != leader:
-                evidence, leads[label] = self._sources.evidence(leader, other)
-                weakest = min(weakest, max(evidence, enough) if dropped[other] else evidence)
-        return Standing(leads, min(1.0, float((self._problem.size - 1) * np.exp(-weakest))))
 
     def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
         """Return, for each epsilon of a grid, which arms the rewards told so far leave in question.
