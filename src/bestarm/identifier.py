@@ -276,18 +276,20 @@ class Identifier:
 
     def _arrive(self, pull: Pull, arrival: Arrival) -> None:
         """Take in what came back of a pull, and what waited for it; nothing of it if a policy fails at one."""
+        index = self._index[pull.arm]
         if self._own is None:
-            self._use(self._index[pull.arm], self._tickets.arrive(pull, arrival))
+            self._use(index, self._tickets.arrive(pull, arrival).values())
             return
-        tickets, mark = copy.deepcopy(self._tickets), self._state.mark()
+        mark = self._state.mark([index])
+        ready = self._tickets.arrive(pull, arrival)
         try:
-            self._use(self._index[pull.arm], self._tickets.arrive(pull, arrival))
+            self._use(index, ready.values())
         except BaseException:
-            self._tickets = tickets
+            self._tickets.take_back(pull, index, ready)
             self._state.rewind(self._rule, mark)
             raise
 
-    def _use(self, index: int, arrivals: list[Arrival]) -> None:
+    def _use(self, index: int, arrivals: Iterable[Arrival]) -> None:
         for arrival in arrivals:
             if arrival.value is None and self._sources is not None:
                 self._forgo(index)  # nobody has spoken
