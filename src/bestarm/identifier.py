@@ -34,7 +34,6 @@ from bestarm.robustness import (
     ALL,
     Log,
     Sensitivity,
-    Standing,
     alarms,
     cancel_alarms,
     history,
@@ -74,7 +73,7 @@ class Identifier:
     bounds : (float, float), optional
         Lowest and highest possible reward, in place of sigma.
     method : str, or class or function that makes a `Policy`
-        One of `bestarm.methods.METHODS`, or a method of your own.
+        One of `bestarm.methods.METHODS`, or a method of your own, itself or by its import path, "module:Name".
     **options
         Options of the method; one it does not have is refused with those it has.
 
@@ -102,7 +101,7 @@ class Identifier:
         self._problem = pose(arms, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
         chosen = get_method(method)
         self._method_name = chosen.name
-        self._own = method if isinstance(chosen, OwnMethod) else None
+        self._own = chosen.factory if isinstance(chosen, OwnMethod) else None
         self._options = chosen.complete(self._problem, options)
         self._index = {label: place for place, label in enumerate(self._problem.labels)}
         self._rule: Any
@@ -277,18 +276,20 @@ class Identifier:
 
     def _arrive(self, pull: Pull, arrival: Arrival) -> None:
         """Take in what came back of a pull, and what waited for it; nothing of it if a policy fails at one."""
+        index = self._index[pull.arm]
         if self._own is None:
-            self._use(self._index[pull.arm], self._tickets.arrive(pull, arrival))
+            self._use(index, self._tickets.arrive(pull, arrival).values())
             return
-        tickets, mark = copy.deepcopy(self._tickets), self._state.mark()
+        mark = self._state.mark([index])
+        ready = self._tickets.arrive(pull, arrival)
         try:
-            self._use(self._index[pull.arm], self._tickets.arrive(pull, arrival))
+            self._use(index, ready.values())
         except BaseException:
-            self._tickets = tickets
+            self._tickets.take_back(pull, index, ready)
             self._state.rewind(self._rule, mark)
             raise
 
-    def _use(self, index: int, arrivals: list[Arrival]) -> None:
+    def _use(self, index: int, arrivals: Iterable[Arrival]) -> None:
         for arrival in arrivals:
             if arrival.value is None and self._sources is not None:
                 self._forgo(index)  # nobody has spoken
@@ -434,18 +435,8 @@ class Identifier:
         if self._sources is None:
             stands = standing(self._problem, self._options, self._log.first(used), leader, dropped)
         else:
-            stands = self._standing_by_sources(leader, dropped)
+            stands = self._sources.standing(leader, dropped)
         return replace(result, leads=stands.leads, evidence=stands.evidence)
-
-    def _standing_by_sources(self, leader: int, dropped: NDArray[np.bool_]) -> Standing:
-        assert self._sources is not None
-        enough = self._sources.enough
-        leads, weakest = {}, np.inf
-        for other, label in enumerate(self._problem.labels):
-            if other != leader:
-                evidence, leads[label] = self._sources.evidence(leader, other)
-                weakest = min(weakest, max(evidence, enough) if dropped[other] else evidence)
-        return Standing(leads, min(1.0, float((self._problem.size - 1) * np.exp(-weakest))))
 
     def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
         """Return, for each epsilon of a grid, which arms the rewards told so far leave in question.

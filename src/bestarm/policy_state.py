@@ -7,6 +7,7 @@ new one is told those before, and all is as if nothing had happened.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,13 +38,16 @@ class PolicyState:
         self.policy = rule.start()
         self.indices, self.rewards = array("q"), array("d")  # told up to the decision
 
-    def mark(self) -> tuple[Any, ...]:
-        """Return what `rewind` needs to come back to this moment."""
-        return len(self.rewards), self.control.copy(), self.samples.arms.copy()
+    def mark(self, indices: Sequence[int] | NDArray[np.int64]) -> tuple[Any, ...]:
+        """Return what `rewind` needs to come back to this moment, if no arms but these are told of."""
+        touched = np.array(indices, np.int64)  # a copy: of 10^4 arms, those of one reward are a small part
+        return len(self.rewards), self.control.copy(), touched, self.samples.arms[touched]
 
     def rewind(self, rule: PolicyRule, mark: tuple[Any, ...]) -> None:
         """Undo all that was told since a mark: what the policy has half taken in, only a new one can undo."""
-        length, self.control[:], self.samples.arms[:] = mark
+        length, control, touched, arms = mark
+        self.control[:] = control
+        self.samples.arms[touched] = arms
         del self.indices[length:], self.rewards[length:]
         self.policy = rule.start()
         for index, reward in zip(self.indices, self.rewards, strict=True):
@@ -73,7 +77,7 @@ def tell(
 ) -> tuple[int, bool]:
     """Take rewards in from `begin` on, up to a decision; if the policy fails at one, none is taken in."""
     control, arms = state.control[0], state.samples.arms
-    mark = state.mark()
+    mark = state.mark(indices[begin:])
     try:
         for place in range(begin, indices.size):
             index, reward = int(indices[place]), float(rewards[place])

@@ -18,7 +18,7 @@ from bestarm.errors import InputError
 from bestarm.kernels.trials.readouts import is_pair_proved, judge_pair
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Problem
-from bestarm.robustness import ALL, pair_state
+from bestarm.robustness import ALL, Standing, pair_state
 
 CHAMPIONS = 3
 _LEAST_RATE = 1e-3  # the bets of the lattice are made for some rate, however small
@@ -106,6 +106,15 @@ class Sources:
         widest = 1.0 if self._problem.bounds is not None else 100.0
         found = judge_pair(pair_state(self._rule, ups, downs), self._rule, float(self.count), widest)
         return float(found[0]), float(found[1]) * float(self._rule["scale"][0])
+
+    def standing(self, leader: int, dropped: NDArray[np.bool_]) -> Standing:
+        """Return how an arm stands against all others, of which some were dropped by the evidence of their time."""
+        leads, weakest = {}, math.inf
+        for other, label in enumerate(self._problem.labels):
+            if other != leader:
+                evidence, leads[label] = self.evidence(leader, other)
+                weakest = min(weakest, max(evidence, self.enough) if dropped[other] else evidence)
+        return Standing(leads, min(1.0, float((self._problem.size - 1) * np.exp(-weakest))))
 
     def _entries(self, b: int, a: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what enters for b and for a: each source by the arm of the two that it rewarded first."""

@@ -76,18 +76,28 @@ class Tickets:
         if pull.number not in self._arms:
             raise InputError("pull", "be told or cancelled once", pull, "nothing was recorded")
 
-    def arrive(self, pull: Pull, arrival: Arrival) -> list[Arrival]:
-        """Take what came back of a pull, and return what can be used now of its arm, in the order of the pulls."""
+    def arrive(self, pull: Pull, arrival: Arrival) -> dict[int, Arrival]:
+        """Take what came back of a pull; return what can be used now of its arm, by number, in the order of pulls."""
         index = self._arms.pop(pull.number)
         self.answered[index] += 1
         self._owed[index] -= 1
         self.cancelled_of[index] += arrival.value is None
         self._arrived[pull.number] = arrival
         queue = self._queues[index]
-        ready = []
+        ready = {}
         while queue and queue[0] in self._arrived:
-            ready.append(self._arrived.pop(queue.popleft()))
+            number = queue.popleft()
+            ready[number] = self._arrived.pop(number)
         return ready
+
+    def take_back(self, pull: Pull, index: int, ready: dict[int, Arrival]) -> None:
+        """Undo the arrival of a pull of an arm, of which this became ready: none of it could be used."""
+        self._queues[index].extendleft(reversed(ready))
+        self._arrived |= ready
+        self.cancelled_of[index] -= self._arrived.pop(pull.number).value is None
+        self.answered[index] -= 1
+        self._owed[index] += 1
+        self._arms[pull.number] = index
 
     def restore(
         self,

@@ -16,7 +16,7 @@ from scipy import stats
 import bestarm as ba
 from bestarm.attack import INSTANCES, OUTCOMES, _draw_cell, attack_methods, attack_table, draw_attack_table
 from bestarm.bandits import ATTACKS, attacks
-from bestarm.bandits.adversaries import quantile, tail_cut
+from bestarm.bandits.tails import quantile, tail_cut
 from bestarm.kernels.rewards.draws import BOTTOM, TOP
 from bestarm.kernels.trials.trial import draw_only
 from bestarm.simulation import trial_seeds

@@ -13,7 +13,7 @@ import pytest
 
 import bestarm as ba
 from bestarm import METHODS, InputError, Pull
-from bestarm.tickets import PATIENCE
+from bestarm.tickets import PATIENCE, Arrival, Tickets
 
 
 def question(**changes: Any) -> ba.Identifier:
@@ -195,3 +195,20 @@ def test_more_cancelled_pulls_than_epsilon_allows_for_are_an_alarm(contamination
     (alarm,) = result.alarms
     assert f"pulls{whose} were cancelled, more than epsilon = 0.05 allows for" in alarm
     assert "no probability is claimed" in str(result)
+
+
+@pytest.mark.parametrize("value", [0.5, None])
+@pytest.mark.parametrize("before", [(), (1,), (1, 2), (2,)])
+def test_an_arrival_that_is_taken_back_leaves_no_trace(before: tuple[int, ...], value: float | None) -> None:
+    """Whether or not others of its arm have waited for it, and become ready with it."""
+    tickets = Tickets(2, owner=1)
+    pulls = [tickets.issue(index, "AB"[index]) for index in (0, 0, 0, 1, 0)]
+    for number in before:
+        assert tickets.arrive(pulls[number], Arrival(float(number))) == {}
+    as_it_was = copy.deepcopy(vars(tickets))
+    ready = tickets.arrive(pulls[0], Arrival(value))
+    assert list(ready) == [0, *before][: 1 if before == (2,) else None]
+    assert vars(tickets) != as_it_was
+    tickets.take_back(pulls[0], 0, ready)
+    assert vars(tickets) == as_it_was
+    assert tickets.arrive(pulls[0], Arrival(value)) == ready

@@ -9,6 +9,7 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -510,14 +511,35 @@ def test_options_are_checked_as_those_of_the_catalogue() -> None:
         ba.Identifier(2, method=Plain, **ASKED, seed=-1)
 
 
-def test_what_a_policy_cannot_do_is_said(tmp_path: Path) -> None:
+def test_what_a_policy_cannot_do_is_said() -> None:
     finder = ba.Identifier(2, method=Plain, **ASKED)
     with pytest.raises(ba.InputError, match=r"^method must be of the catalogue for a forecast, got 'Plain'"):
         finder.forecast()
     with pytest.raises(ba.InputError, match=r"^method must be certified, got 'Plain'"):
         finder.sensitivity()
-    with pytest.raises(ba.InputError, match=r"^method must be a name of the catalogue in a study, got "):
-        ba.Study(f"sqlite:///{tmp_path / 'run.db'}", "mine", arms=2, method=Plain, **ASKED)  # type: ignore[arg-type]
+
+
+def test_rewards_that_waited_wait_again_if_the_policy_fails_at_one_of_them() -> None:
+    class Squeamish(Plain):
+        """Fails at a reward of 9."""
+
+        def observe(self, arm: int, reward: float) -> None:
+            super().observe(arm, reward)
+            if reward == 9.0:
+                raise ZeroDivisionError("nine")
+
+    finder = ba.Identifier(["A", "B"], method=Squeamish, **ASKED)
+    pulls = [pull for pull in finder.ask_pulls(10) if pull.arm == "A"]
+    finder.tell(pulls[1], 2.0)
+    finder.tell(pulls[2], 9.0)
+    attempts: list[Callable[[], None]] = [lambda: finder.tell(pulls[0], 1.0), lambda: finder.cancel(pulls[0])]
+    for attempt in attempts:
+        with pytest.raises(ba.InputError, match=r"Squeamish\.observe\(0, 9\.0\).* nothing was recorded$"):
+            attempt()
+        assert (finder.pulls, finder.pending, finder._tickets.waiting, finder._tickets.cancelled) == (0, 10, 2, 0)
+        assert finder._state.policy.rewards == [[], []]
+    finder.tell(pulls[3], 3.0)
+    assert finder._tickets.waiting == 3
 
 
 def test_pulls_that_never_come_are_replaced_and_a_silent_arm_is_passed_over() -> None:

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bestarm.bandits.arms import Arm, CompiledArm
+from bestarm.bandits.tails import quantile as quantile  # beside `tail_cut`, as a name of this module
+from bestarm.bandits.tails import tail_cut as tail_cut
 from bestarm.checks import Seed, checked, checked_seed, number, numbers, one_of, takes
 from bestarm.errors import InputError
 from bestarm.kernels.rewards import draws
@@ -484,63 +486,6 @@ def as_adversary(adversary: Any) -> Adversary | CustomAdversary | None:
     raise InputError(
         "adversary", "be one of bestarm.adversaries, a function or None", adversary, "such as adversaries.Point(1000.0)"
     )
-
-
-def quantile(arm: Arm, level: float) -> float:
-    """Return the smallest value that an arm's clean reward stays at or below with probability >= level, in (0, 1)."""
-    values, probabilities = _atoms(arm)
-    if values.size:
-        return float(values[np.searchsorted(np.cumsum(probabilities)[:-1], level)])
-    return float(_law(arm).ppf(level))
-
-
-def tail_cut(arm: Arm, share: float, tail: int) -> tuple[float, float]:
-    """Return where the highest (or lowest) `share` of an arm's clean rewards begins, and the chance to hit that value.
-
-    >>> from bestarm.bandits import Bernoulli
-    >>> tail_cut(Bernoulli(0.5), 0.125, draws.TOP)  # a quarter of the ones
-    (1.0, 0.25)
-    """
-    if share == 0.0:
-        return tail * np.inf, 0.0
-    values, probabilities = _atoms(arm)
-    if not values.size:
-        return float(_law(arm).isf(share) if tail == draws.TOP else _law(arm).ppf(share)), 0.0
-    values, probabilities = values[::-tail], probabilities[::-tail]  # the extreme one first
-    reached = np.cumsum(probabilities)
-    place = int(np.searchsorted(reached[:-1], share))
-    beyond = reached[place] - probabilities[place]
-    return float(values[place]), float(min(1.0, (share - beyond) / probabilities[place]))
-
-
-def _atoms(arm: Arm) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values, going up, and probabilities of a discrete law; none for another."""
-    if isinstance(arm, CompiledArm) and arm.kind == draws.BERNOULLI:
-        return np.array([0.0, 1.0]), np.array([1.0 - arm.parameters[0], arm.parameters[0]])
-    if isinstance(arm, CompiledArm):
-        return np.array(arm.values), np.array(arm.probabilities)
-    raise InputError(
-        "arms", "be laws that the adversary knows", arm, "a function has no quantiles; use Gaussian, Empirical, ..."
-    )
-
-
-def _law(arm: Arm) -> Any:
-    """Return SciPy's object for a continuous law."""
-    from scipy import stats
-
-    assert isinstance(arm, CompiledArm)
-    a, b, c = arm.parameters
-    if arm.kind == draws.GAUSSIAN:
-        return stats.norm(a, b)
-    if arm.kind == draws.UNIFORM:
-        return stats.uniform(a, b - a)
-    if arm.kind == draws.EXPONENTIAL:
-        return stats.expon(scale=a)
-    if arm.kind == draws.LOG_NORMAL:
-        return stats.lognorm(b, scale=np.exp(a))
-    if arm.kind == draws.BETA:
-        return stats.beta(a, b)
-    return stats.t(c, a, b)
 
 
 def _check_targets(targets: tuple[float, ...], arms: Sequence[Arm]) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.bandits import adversaries
-from bestarm.bandits.adversaries import Adversary, quantile
+from bestarm.bandits.adversaries import Adversary
 from bestarm.bandits.arms import Arm, CompiledArm, as_arm
+from bestarm.bandits.tails import quantile
 from bestarm.checks import checked, number
 from bestarm.errors import InputError
 

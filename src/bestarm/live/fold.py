@@ -45,7 +45,7 @@ class Folded(Identifier):
 
     def choose(self, number: int) -> list[Pull]:
         """Return the next pulls, as asked for: the state is as after `ask_again` with each."""
-        if self._state.trees is None:
+        if self._own is not None or self._state.trees is None:
             return self.ask_pulls(number)
         # Of the gap family, asking ahead renews estimates, which may change the last bit of a later one.
         pulls = copy.deepcopy(self).ask_pulls(number)
@@ -62,7 +62,7 @@ class Folded(Identifier):
     def end_pull(self, number: int, index: int, value: float | None, source: Hashable | None) -> None:
         """Take in the reward of a pull, or (None) that there will be none."""
         pull = Pull(self._problem.labels[index], number)
-        self._use(index, self._tickets.arrive(pull, Arrival(value, source)))
+        self._use(index, self._tickets.arrive(pull, Arrival(value, source)).values())
 
     def end_pulls(self, numbers: list[int], indices: list[int], values: list[float]) -> int | None:
         """Take in many rewards: the same as one by one, without sources, in a third of the time.
@@ -75,7 +75,7 @@ class Folded(Identifier):
         rewards: list[float] = []
         places: list[int] = []  # of every reward that is used: the one whose arrival made it usable
         for place, (number, index, value) in enumerate(zip(numbers, indices, values, strict=True)):
-            for arrival in self._tickets.arrive(Pull(index, number), Arrival(value)):
+            for arrival in self._tickets.arrive(Pull(index, number), Arrival(value)).values():
                 places.append(place)
                 if arrival.value is None:  # its stand-in depends on the rewards before it
                     self._take_logged(np.array(used, np.int64), np.array(rewards))
