@@ -63,7 +63,7 @@ AREAS = (
         "attacks",
         "Attacks",
         "Adversaries made for given arms: see [the attack bench](../../explanation/attacks.md).",
-        ("attacks", "attack"),
+        ("attacks", "attack_bench"),
     ),
     Area(
         "simulate",

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from bestarm import reference as reference
     from bestarm import testing as testing
     from bestarm import theory as theory
-    from bestarm.attack import attack_table as attack_table
-    from bestarm.attack import draw_attack_table as draw_attack_table
+    from bestarm.attack_bench import attack_table as attack_table
+    from bestarm.attack_bench import draw_attack_table as draw_attack_table
     from bestarm.bandits import Bandit as Bandit
     from bestarm.bandits import adversaries as adversaries
     from bestarm.bandits import attacks as attacks
@@ -44,7 +44,7 @@ __version__ = "0.1.0"
 
 # Loaded when first used: `import bestarm` and `bestarm --help` must not wait for the compiler.
 _HOMES = {
-    "bestarm.attack": "attack_table draw_attack_table",
+    "bestarm.attack_bench": "attack_table draw_attack_table",
     "bestarm.bandits": "Arm Bandit CustomArm adversaries attacks paper_adversary",  # and the laws that it finds
     "bestarm.errors": "InputError StoreError",
     "bestarm.drivers": "identify identify_async",

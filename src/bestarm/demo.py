@@ -94,7 +94,7 @@ OUTCOMES: dict[str, tuple[str, str, str, str]] = {
 
 
 def draw_demo(frame: pd.DataFrame, path: Path) -> None:
-    """Draw the demo's rows to an image file: a row of panels per adversary, with mean pulls and how the trials ended."""
+    """Draw the demo's rows to an image file, one row of panels per adversary: mean pulls and how the trials ended."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import bestarm as ba
-from bestarm.attack import INSTANCES, OUTCOMES, _draw_cell, attack_methods, attack_table, draw_attack_table
+from bestarm.attack_bench import INSTANCES, OUTCOMES, _draw_cell, attack_methods, attack_table, draw_attack_table
 from bestarm.bandits import ATTACKS, attacks
 from bestarm.bandits.tails import quantile, tail_cut
 from bestarm.kernels.rewards.draws import BOTTOM, TOP

@@ -58,7 +58,7 @@ EXPERIMENT = """        Experiment("exp10", "no figure", "Two arms", FOUR[:2], (
 
 LOOK = """
 import json, bestarm as ba
-from bestarm.attack import attack_methods
+from bestarm.attack_bench import attack_methods
 from bestarm.bandits import ATTACKS
 from bestarm.experiments.study_file import BY_MEANS, LAWS
 from bestarm.paper import EXPERIMENTS

@@ -44,7 +44,7 @@ def attack(
     Methods and attacks have the names shown in the full table. Its column covered says whether the attack keeps to the
     contamination that certified was told of: if not, nothing is promised.
     """
-    from bestarm.attack import attack_methods, attack_table, draw_attack_table, rows_named
+    from bestarm.attack_bench import attack_methods, attack_table, draw_attack_table, rows_named
     from bestarm.checks import writable_folder
     from bestarm.cli.compiling import compile_note
 

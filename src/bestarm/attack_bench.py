@@ -269,7 +269,8 @@ def draw_attack_table(frame: pd.DataFrame, path: str | Path) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=8.5)
     settings = ", ".join(f"{name} = {value:g}" for name, value in frame.attrs.items())
     figure.suptitle(
-        f"Answers of each method (column) under each attack (row)\n{frame['trials'].iloc[0]} trials per cell; {settings}",
+        "Answers of each method (column) under each attack (row)\n"
+        f"{frame['trials'].iloc[0]} trials per cell; {settings}",
         fontsize=11,
     )
     Path(path).parent.mkdir(parents=True, exist_ok=True)
