@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= auto # processes of pytest: as many as there are cores; 0 for a debugger
+# Each process begins at another end of the suite: what one has compiled the other finds, and few fixtures are made twice.
+SPREAD = -n $(WORKERS) --dist worksteal
 
 .PHONY: help run test test-slow test-plain test-oldest test-newest lint bench bench-against docs clean test-random
 
@@ -14,10 +16,10 @@ run: $(STAMP) ## the main job: the paper's nine experiments, results/paper/repor
 	$(BIN)/bestarm reproduce all --out results/paper --overwrite
 
 test: $(STAMP) lint ## all checks but the slow promises; WORKERS=0 for a debugger
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest $(SPREAD)
 
 test-slow: $(STAMP) ## the promises, over thousands of trials
-	$(BIN)/python -m pytest -n $(WORKERS) -m slow
+	$(BIN)/python -m pytest $(SPREAD) -m slow
 
 # What shows that an engine is the right one: trajectories against the twins, and its parts.
 ENGINE := tests/kernels/test_trajectories.py tests/kernels/test_engine.py tests/kernels/test_private.py
@@ -25,21 +27,21 @@ QUICK := -k "not certified and not cold and not long and not literally"
 
 # Without anything that numba and NumPy do not promise (kernels/jit/private.py).
 test-plain: $(STAMP) ## the engine without any private interface
-	BESTARM_PLAIN=1 $(BIN)/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE)
+	BESTARM_PLAIN=1 $(BIN)/python -m pytest $(SPREAD) $(QUICK) $(ENGINE)
 
 # With the oldest and the newest versions of numba, NumPy and SciPy that pyproject.toml allows, each in a .venv of its own.
 test-random: $(STAMP) ## hypothesis with new examples, ten times as many
-	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest -n $(WORKERS) tests/kernels/test_order_statistics.py tests/live
+	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest $(SPREAD) tests/kernels/test_order_statistics.py tests/live
 
 test-oldest: .venv-oldest/.installed ## the engine with the oldest numba, NumPy and SciPy
-	.venv-oldest/bin/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE)
+	.venv-oldest/bin/python -m pytest $(SPREAD) $(QUICK) $(ENGINE)
 
 VERSIONS := import numba, numpy, scipy; print(numba.__version__, numpy.__version__, scipy.__version__)
 
 test-newest: $(STAMP) .venv-newest/.installed ## the engine with the newest ones
 	@newest="$$(.venv-newest/bin/python -c '$(VERSIONS)')"; here="$$($(BIN)/python -c '$(VERSIONS)')"; \
 	if [ "$$newest" = "$$here" ]; then echo "the newest are those of $(VENV), which make test has tried: $$newest"; \
-	else .venv-newest/bin/python -m pytest -n $(WORKERS) $(QUICK) $(ENGINE); fi
+	else .venv-newest/bin/python -m pytest $(SPREAD) $(QUICK) $(ENGINE); fi
 
 .venv-%/.installed: pyproject.toml .ci/versions.py
 	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*

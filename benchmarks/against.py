@@ -73,7 +73,7 @@ def compare(before: Numbers, after: Numbers) -> list[tuple[str, str, str, str, s
     return sorted(rows, key=lambda row: order.index(row[:3]))
 
 
-def medians(rows: Iterable[tuple[str, str, str, str, str, str]]) -> list[tuple[str, str, str, str, str]]:
+def medians(rows: Iterable[tuple[str, str, str, str, str, str]]) -> list[tuple[str, ...]]:
     """Return of each heading how many numbers differ, and the least, the median and the largest ratio."""
     ratios: dict[str, list[float]] = defaultdict(list)
     for heading, *_, ratio in rows:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import bestarm as ba
 from bestarm.kernels.jit.compile import entry_kernel
@@ -134,13 +136,19 @@ def test_simulated_trials_are_what_the_live_driver_does(method: str, arms: int) 
         assert (finder.result.best if finder.result.best is not None else -1) == trials.answers[trial]
 
 
+@functools.cache
+def arms_alike(arms: int) -> tuple[ba.Bandit, NDArray[np.float64]]:
+    """Arms whose rewards do not depend on the order of pulls, and the first 150,000 of a trial, sorted."""
+    bandit = ba.Bandit([ba.Gaussian(1.0)] * arms, 0.1)
+    stream = bandit.stream(TrialSeeds(6, (), 4, 0).child(0))
+    return bandit, np.sort([stream.pull(0) for _ in range(150_000)])
+
+
 @pytest.mark.parametrize("method", ["se-cbai", "median-se", "g-cbai", "random"])
 @pytest.mark.parametrize("arms", [2, 70])
 def test_every_reward_is_stored_exactly_once(method: str, arms: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In rooms that do not overlap, in a pool that had to grow, whatever was left there by others."""
-    bandit = ba.Bandit([ba.Gaussian(1.0)] * arms, 0.1)  # arms that are alike: their rewards do not depend on the order
-    stream = bandit.stream(TrialSeeds(6, (), 4, 0).child(0))
-    rewards = np.sort([stream.pull(0) for _ in range(150_000)])
+    bandit, rewards = arms_alike(arms)
     states: list[State] = []
 
     def kept(state: State, *arguments: Any) -> tuple[int, int]:

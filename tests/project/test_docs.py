@@ -71,7 +71,7 @@ def test_the_example_of_the_readme_is_short() -> None:
 
 
 WRITTEN = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-SLOW = {"attacks", "cluster", "contamination", "own-method", "own-study", "planning", "reproduce"}  # many seconds
+SLOW = set("attacks cluster contamination own-method own-study planning reproduce rigged-contest studies".split())
 SHOWN = ("bibtex", "json", "text")  # what is printed, or looked at: the only blocks besides those that run
 
 
@@ -109,7 +109,9 @@ def test_every_block_of_code_is_one_that_runs_or_says_why_not() -> None:
     assert run > 40
 
 
-@pytest.mark.parametrize("name", ["own-method", "own-arm", "own-adversary", "own-experiment"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("own-method", marks=pytest.mark.slow), "own-arm", "own-adversary", "own-experiment"]
+)
 def test_a_guide_to_something_of_your_own_runs_when_pasted_into_an_empty_folder(name: str, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "guide" / f"{name}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.S)
