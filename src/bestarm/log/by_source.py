@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.contaminations import whole_share
 from bestarm.log.evidence import RIVALS, Evidence
 from bestarm.log.piles import Array, Pile, to_pile
-from bestarm.log.pricing import Allowance, whole_share
+from bestarm.log.pricing import Allowance
 from bestarm.log.rewards import SourceTable
 from bestarm.problem import Problem
+from bestarm.sources import LAMBDAS
 
-LAMBDAS = tuple(0.96 / 1.8**step for step in range(12))  # as in bestarm.sources
 _FEW = 0.05
 _ROOM = 1 << 26  # cells of a table of arms and sources, 256 MB; beyond, rewards are looked up pair by pair
 _NEVER = np.iinfo(np.int32).max

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.contaminations import whole_share
 from bestarm.kernels.evidence.bounded import DESK as BOUNDED_DESK
 from bestarm.kernels.evidence.bounded import tally_dtype
 from bestarm.kernels.evidence.grouped import (
@@ -33,11 +34,11 @@ from bestarm.kernels.evidence.lattice import DESK as LATTICE_DESK
 from bestarm.kernels.evidence.lattice import LANES, lattice_dtype
 from bestarm.kernels.rule import Rule
 from bestarm.log.piles import Array, Pile
-from bestarm.log.pricing import Allowance, make_bets, priced, whole_share
+from bestarm.log.pricing import Allowance, make_bets, priced
 from bestarm.methods.bets import COUNTED, SPACING
 from bestarm.problem import Problem
+from bestarm.robustness import widest_lead
 
-_WIDEST = 100.0  # leads are looked for up to so many sigmas
 _SMALLEST_LIMIT = 512  # rewards of each of two arms before it is asked whether contamination hides a lead
 _THREADS = 2
 RIVALS = 16  # arms that others are compared with: those whose means are highest by their clean lower ends
@@ -149,7 +150,7 @@ class Evidence:
     def judge(self, b: int, a: int, allowance: Allowance) -> tuple[float, float]:
         """Return the log evidence that b is better than a, and a lower bound of its lead (section 9)."""
         sums = self._sums(self._pair(b, a, allowance), allowance)
-        found = judge(sums, 0, 1, allowance.shared, 1.0 if self._bounded else _WIDEST)
+        found = judge(sums, 0, 1, allowance.shared, widest_lead(self.problem))
         return float(found[0]), float(found[1]) * self.scale
 
     def is_hidden(self, b: int, a: int, allowance: Allowance) -> bool:

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from bestarm.checks import writable_folder
-from bestarm.contaminations import CONTAMINATIONS
+from bestarm.contaminations import CONTAMINATIONS, whole_share
 from bestarm.errors import InputError
 from bestarm.log.picture import MOST_ROWS, draw, known_leads, ranked_rows
-from bestarm.log.pricing import whole_share
 from bestarm.log.result import LogResult
 from bestarm.log.writers import HtmlPage, MarkdownPage, Page
 from bestarm.problem import Label

@@ -84,6 +84,12 @@ def find_alarms(state: CertifiedState, rule: Rule, alarms: NDArray[np.int64]) ->
         alarms[index] = _is_alarming(state, rule[0], state.evidence.lattice, state.evidence.sums, index)
 
 
+@entry_kernel
+def count_replaced(rule: Rule, arms: int, n: int, told: int) -> float:
+    """Return how many rewards may have been replaced, of the n of one arm or of all that were told (section 3)."""
+    return contaminated_count(rule[0], arms, n, told)
+
+
 # ------------------------------------------------------------------------------------------------------------- a pair
 
 
