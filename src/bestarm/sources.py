@@ -42,7 +42,7 @@ class Sources:
         self._rule["kept"] = ALL
         self._known: dict[Hashable, int] = {}
         self._first: list[dict[int, float]] = []  # of each source: its first reward on each arm, in order
-        self._said = self._looked = 0  # rewards that count, and how many there were at the last look
+        self._said = self._said_at_check = 0  # rewards that count, and how many there were at the last check
 
     @property
     def enough(self) -> float:
@@ -71,12 +71,12 @@ class Sources:
         return True
 
     def is_due(self) -> bool:
-        """Tell whether it is time for a look: when there are a twentieth more rewards than at the last."""
-        return self._said >= self._looked + max(1, self._looked // 20)
+        """Tell whether it is time for a check: when there are a twentieth more rewards than at the last."""
+        return self._said >= self._said_at_check + max(1, self._said_at_check // 20)
 
     def worse(self, survivors: NDArray[np.int64]) -> list[int]:
         """Return the arms that are proved worse than some survivor."""
-        self._looked = self._said
+        self._said_at_check = self._said
         means = {int(arm): self._mean(int(arm)) for arm in survivors}
         champions = sorted(means, key=lambda arm: (-means[arm], arm))[:CHAMPIONS]
         dropped: list[int] = []

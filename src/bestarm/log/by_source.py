@@ -37,7 +37,7 @@ class SourceEvidence(Evidence):
         cuts = np.cumsum(np.bincount(table.arm, minlength=problem.size))[:-1]
         self._whens = np.split(order, cuts)
         self._pairs: dict[tuple[int, int], tuple[tuple[Pile, Pile], NDArray[np.void]]] = {}
-        self._apart: dict[tuple[int, int], tuple[Array, Array, int]] = {}
+        self._known_differences: dict[tuple[int, int], tuple[Array, Array, int]] = {}
         self._seen = np.full(table.number, -1, np.int64)
         self._turns: NDArray[np.int32] | None = None  # of each arm, when each source rewarded it, if at all
         if problem.size * table.number <= _ROOM:
@@ -147,7 +147,7 @@ class PairedEvidence(SourceEvidence):
 
     def _differences(self, b: int, a: int) -> tuple[Array, Array, int]:
         """Return the differences of those who rewarded both, ascending, how often each occurs, and how many did not."""
-        if (b, a) not in self._apart:
+        if (b, a) not in self._known_differences:
             source, ups, downs = self._table.source, self._whens[b], self._whens[a]
             when = self._seen
             when[source[downs]] = downs
@@ -156,5 +156,5 @@ class PairedEvidence(SourceEvidence):
             both = other >= 0
             found = self._table.value[ups[both]] - self._table.value[other[both]]
             values, counts = np.unique(found / self.scale, return_counts=True)
-            self._apart[b, a] = values, counts.astype(float), ups.size + downs.size - 2 * int(both.sum())
-        return self._apart[b, a]
+            self._known_differences[b, a] = values, counts.astype(float), ups.size + downs.size - 2 * int(both.sum())
+        return self._known_differences[b, a]

@@ -110,11 +110,11 @@ def _title(result: LogResult) -> str:
 
 def _question(page: Page, result: LogResult) -> None:
     page.heading("The question", "question")
-    page.say(f"Which of them has the highest mean, given that some of the rewards may be fake? {_looked(result)}")
+    page.say(f"Which of them has the highest mean, given that some of the rewards may be fake? {_how_weighed(result)}")
     page.bullets(_terms(result))
 
 
-def _looked(result: LogResult) -> str:
+def _how_weighed(result: LogResult) -> str:
     if result.sequential:
         return (
             f"The {result.rows:,} rewards of the log were replayed in order until the question was decided: "

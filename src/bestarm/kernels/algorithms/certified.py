@@ -49,7 +49,7 @@ def end_rounds(state: CertifiedState, rule: Record) -> None:
     control, evidence = state.control[0], state.evidence
     while control.behind == 0 and control.done == 0 and control.active > 0:
         control.rounds += 1
-        if control.rounds >= control.next_look:
+        if control.rounds >= control.next_check:
             _compare_pairs(state, rule, evidence.lattice, evidence.tallies, evidence.sums)
         control.cursor = 0
         for place in range(control.active):
@@ -74,7 +74,7 @@ def remove(state: CertifiedState, rule: Record, index: int, dropped: bool) -> No
     control.active = staying
     control.cursor = 0
     _choose_champions(state)
-    control.next_look = next_comparison(rule, control.rounds + 1)
+    control.next_check = next_comparison(rule, control.rounds + 1)
     control.behind = 0
     for place in range(staying):
         if arms[survivors[place]].told == control.rounds:
@@ -309,7 +309,7 @@ def _compare_pairs(
     if champion_gone:
         _choose_champions(state)
         next_round = n + 1
-    control.next_look = min(next_comparison(rule, max(next_round, n + 1)), control.located)
+    control.next_check = min(next_comparison(rule, max(next_round, n + 1)), control.located)
     if control.active == 1:
         if rule.endless == 0:
             control.done = IDENTIFIED

@@ -150,7 +150,7 @@ def stop_short(state: CertifiedState, rule: Record, replaced: Replaced) -> None:
     control = state.control[0]
     n = control.rounds
     if rule.good_enough > 0.0:
-        control.next_look = min(control.next_look, next_comparison(rule, n + 1))
+        control.next_check = min(control.next_check, next_comparison(rule, n + 1))
         for slot in range(CHAMPIONS):
             if control.done == 0 and _is_good_enough(state, rule, slot, replaced):
                 control.done = IDENTIFIED
@@ -158,7 +158,7 @@ def stop_short(state: CertifiedState, rule: Record, replaced: Replaced) -> None:
         if control.done > 0:
             return
     if rule.epsilon > 0.0:
-        control.next_look = min(control.next_look, _limit_from(n + 1))
+        control.next_check = min(control.next_check, _limit_from(n + 1))
         if n >= FIRST_LIMIT and n == _limit_from(n) and is_hidden(state, rule, replaced.own + replaced.shared):
             control.done = INDISTINGUISHABLE
             control.limit = CONTAMINATION
@@ -168,4 +168,4 @@ def stop_short(state: CertifiedState, rule: Record, replaced: Replaced) -> None:
             control.done = INDISTINGUISHABLE
             control.limit = RESOLUTION
         else:
-            control.next_look = min(control.next_look, next_comparison(rule, rule.last_round))
+            control.next_check = min(control.next_check, next_comparison(rule, rule.last_round))
