@@ -1,4 +1,4 @@
-"""Access to pieces from Python."""
+"""Kernels that Python can call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numba
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def alone(piece: Function) -> Function:
-    """Compile a piece on its own, so that a test can call it."""
+def alone(kernel: Function) -> Function:
+    """Compile a kernel on its own, so that a test can call it."""
     njit: Any = numba.njit
-    return cast(Function, njit(error_model="numpy")(cast(Any, piece).py_func))
+    return cast(Function, njit(error_model="numpy")(cast(Any, kernel).py_func))

@@ -1,8 +1,12 @@
-"""The kinds of contamination, each in plain words: what is assumed of the rewards that were replaced.
+"""The kinds of contamination, each in plain words: what is assumed of the rewards that were replaced; and shares.
 
 Verdicts, help texts and plans all take their words from here; docs/explanation/certified.md, section 3, has the same in
-symbols. Nothing is imported, so that `--help` need not load the compiler.
+symbols. Nothing of the package is imported, so that `--help` need not load the compiler.
 """
+
+from __future__ import annotations
+
+import math
 
 CONTAMINATIONS: dict[str, str] = {
     "prescient": (
@@ -31,3 +35,12 @@ CONTAMINATIONS: dict[str, str] = {
 INDEPENDENT = "sources are independent of each other"
 FIRST = "which of two arms a source rewards first, if any, does not depend on what it would say of them"
 BOTH = "the arms that a source was asked about were fixed before its first reward"
+
+
+def whole_share(epsilon: float, number: float) -> int:
+    """Return floor(epsilon n), with a guard so that 0.29 of 100 is 29 (section 3).
+
+    >>> 0.29 * 100, whole_share(0.29, 100)
+    (28.999999999999996, 29)
+    """
+    return math.floor(epsilon * number + 1e-9)

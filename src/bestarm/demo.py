@@ -126,8 +126,8 @@ def draw_demo(frame: pd.DataFrame, path: Path) -> None:
     for outcome, (words, colour, hatch, _) in OUTCOMES.items():
         if any(_counts(row)[outcome] for row in rows):
             keys.append(Line2D([], [], linestyle="", label=f"mostly {outcome}", **_marker(outcome)))
-            look: dict[str, Any] = {"facecolor": colour, "hatch": hatch, "edgecolor": "0.6", "linewidth": 0.5}
-            keys.append(Patch(label=f"{outcome}: {words}", **look))
+            patch_style: dict[str, Any] = {"facecolor": colour, "hatch": hatch, "edgecolor": "0.6", "linewidth": 0.5}
+            keys.append(Patch(label=f"{outcome}: {words}", **patch_style))
     keys.append(Line2D([], [], linestyle="", label=""))
     keys.append(Line2D([], [], color="black", linestyle="--", label=f"delta: {DELTA:.0%} wrong accepted"))
     figure.legend(handles=keys, loc="outside lower center", ncols=len(keys) // 2, frameon=False, fontsize=9)

@@ -19,6 +19,7 @@ from bestarm.kernels.rewards.draws import DISCRETE, GAUSSIAN, Laws, attack_dtype
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, new_state
 from bestarm.kernels.trials.drive import run_on
+from bestarm.kernels.trials.trial import Outcome, Seeds
 from bestarm.kernels.trials.verbs import describe
 from bestarm.methods import forced_pulls
 from bestarm.methods.certified import KEPT
@@ -139,10 +140,10 @@ def _replay(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, last
     """Go on from a state, which is changed, up to so many rewards; return how many there are, and what came of it."""
     arms = state.samples.arms.size
     pulls, answers, done = np.empty((3, 1), np.int64)
-    unused = np.empty(0, np.uint64), np.zeros((1, 5), np.uint64)  # seeds, which `rng` is in place of
+    unused = Seeds(np.zeros((1, 5), np.uint64), generator=np.empty(0, np.uint64))  # `rng` is used as it comes
     blank = new_state(arms, rule)
-    outcome = pulls, answers, np.empty((1, arms), np.int64), done
-    state = run_on(state, blank, rule, laws, rng, *unused, last, True, outcome)
+    outcome = Outcome(pulls, answers, np.empty((1, arms), np.int64), done)
+    state = run_on(state, blank, rule, laws, rng, unused, last, True, outcome)
     if done[0] == 0:
         return last, "beyond the horizon"
     if done[0] == 1:

@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.checks import checked
+from bestarm.contaminations import whole_share
 from bestarm.errors import InputError
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, make_room, new_state
 from bestarm.kernels.trials.drive import tell_on
-from bestarm.kernels.trials.readouts import find_alarms, is_hidden, judge_pair, withdraw
+from bestarm.kernels.trials.readouts import count_replaced, find_alarms, is_hidden, judge_pair, withdraw
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Label, Problem
 
 GRID = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 _FINE = tuple(round(0.005 * step, 3) for step in range(1, 98))  # for the tolerance
-_WIDEST = 100.0  # leads are looked for up to so many sigmas
 ALL = 2**62
 _POINTS = 30  # of a history
 
@@ -196,9 +196,13 @@ def _judge(
     n = min(tapes[arm].size, tapes[other].size)
     if n == 0:
         return 0.0, -math.inf
-    count = replaced(rule, problem.size, n, told)
-    widest = 1.0 if problem.bounds is not None else _WIDEST
-    return judge_pair(pair_state(rule, tapes[arm][:n], tapes[other][:n]), rule, count, widest)
+    count = count_replaced(rule, problem.size, n, told)
+    return judge_pair(pair_state(rule, tapes[arm][:n], tapes[other][:n]), rule, count, widest_lead(problem))
+
+
+def widest_lead(problem: Problem) -> float:
+    """Return up to which lead one is searched for, in the units of the bets: all of the bounds, or 100 sigma."""
+    return 100.0 if problem.bounds is None else 1.0
 
 
 def _p_value(problem: Problem, weakest: float) -> float:
@@ -252,13 +256,6 @@ def pair_state(rule: Rule, one: NDArray[np.float64], two: NDArray[np.float64]) -
     return state
 
 
-def replaced(rule: Rule, arms: int, n: int, told: int) -> float:
-    """Return how many rewards may have been replaced, of n of one arm or of all that were told (section 3)."""
-    share, settled, surely = float(rule["share"][0]), float(rule["settled"][0]), float(rule["surely"][0])
-    of = max(told, arms * settled) if rule["together"][0] else max(n, settled)
-    return math.floor(share * of + 1e-9) + surely if share else surely
-
-
 def _ringing(state: State, rule: Rule) -> NDArray[np.int64]:
     found = np.zeros(state.samples.arms.size, np.int64)
     find_alarms(state, rule, found)
@@ -287,13 +284,13 @@ def cancel_alarms(
     contamination, least = options.get("contamination"), options.get("share_from", 1.0)
     if contamination == "share-of-all":
         many, of = sum(cancelled), int(told.sum())
-        allowed = math.floor(problem.epsilon * max(of, problem.size * least) + 1e-9)
+        allowed = whole_share(problem.epsilon, max(of, problem.size * least))
         return (_too_many(many, of, "", problem.epsilon),) if many > allowed else ()
     found = []
     for label, many, of in zip(problem.labels, cancelled, told.tolist(), strict=True):
         n = max(of, many)  # some may wait for their turn
         if contamination == "share-of-arm":
-            wrong = many > math.floor(problem.epsilon * max(n, least) + 1e-9)
+            wrong = many > whole_share(problem.epsilon, max(n, least))
         else:
             wrong = many > 0 and bdtrc(many - 1, n, problem.epsilon) < 1e-3 / problem.size
         if wrong:

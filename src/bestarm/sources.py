@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.contaminations import whole_share
 from bestarm.errors import InputError
 from bestarm.kernels.trials.readouts import is_pair_proved, judge_pair
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Problem
-from bestarm.robustness import ALL, Standing, pair_state
+from bestarm.robustness import ALL, Standing, pair_state, widest_lead
 
 CHAMPIONS = 3
 _LEAST_RATE = 1e-3  # the bets of the lattice are made for some rate, however small
-_LAMBDAS = tuple(0.96 / 1.8**step for step in range(12))  # down to a difference of about 0.001
+LAMBDAS = tuple(0.96 / 1.8**step for step in range(12))  # down to a difference of about 0.001
 
 
 class Sources:
@@ -41,7 +42,7 @@ class Sources:
         self._rule["kept"] = ALL
         self._known: dict[Hashable, int] = {}
         self._first: list[dict[int, float]] = []  # of each source: its first reward on each arm, in order
-        self._said = self._looked = 0  # rewards that count, and how many there were at the last look
+        self._said = self._said_at_check = 0  # rewards that count, and how many there were at the last check
 
     @property
     def enough(self) -> float:
@@ -56,7 +57,7 @@ class Sources:
     @property
     def count(self) -> int:
         """Sources that may be dishonest, c: the share is assumed to hold from `share_from` sources on."""
-        return math.floor(self._problem.epsilon * max(self.number, self._share_from) + 1e-9)
+        return whole_share(self._problem.epsilon, max(self.number, self._share_from))
 
     def tell(self, index: int, value: float, source: Hashable) -> bool:
         """Take in what a source said of an arm; False if it has rewarded that arm before, which counts once."""
@@ -70,12 +71,12 @@ class Sources:
         return True
 
     def is_due(self) -> bool:
-        """Tell whether it is time for a look: when there are a twentieth more rewards than at the last."""
-        return self._said >= self._looked + max(1, self._looked // 20)
+        """Tell whether it is time for a check: when there are a twentieth more rewards than at the last."""
+        return self._said >= self._said_at_check + max(1, self._said_at_check // 20)
 
     def worse(self, survivors: NDArray[np.int64]) -> list[int]:
         """Return the arms that are proved worse than some survivor."""
-        self._looked = self._said
+        self._said_at_check = self._said
         means = {int(arm): self._mean(int(arm)) for arm in survivors}
         champions = sorted(means, key=lambda arm: (-means[arm], arm))[:CHAMPIONS]
         dropped: list[int] = []
@@ -103,8 +104,8 @@ class Sources:
         ups, downs = self._entries(b, a)
         if not ups.size or not downs.size:
             return 0.0, -math.inf
-        widest = 1.0 if self._problem.bounds is not None else 100.0
-        found = judge_pair(pair_state(self._rule, ups, downs), self._rule, float(self.count), widest)
+        pair, widest = pair_state(self._rule, ups, downs), widest_lead(self._problem)
+        found = judge_pair(pair, self._rule, float(self.count), widest)
         return float(found[0]), float(found[1]) * float(self._rule["scale"][0])
 
     def standing(self, leader: int, dropped: NDArray[np.bool_]) -> Standing:
@@ -133,9 +134,9 @@ class Sources:
         both = np.array([first[b] - first[a] for first in self._first if b in first and a in first]) / (high - low)
         single = sum((b in first) != (a in first) for first in self._first)
         logs = []
-        for size in _LAMBDAS:
+        for size in LAMBDAS:
             price = self.count * math.log((1.0 + size) / (1.0 - size))
             total = float(np.log1p(size * both).sum()) + single * math.log1p(-size) - price
-            logs.append(total + math.log(1.0 / len(_LAMBDAS)))
+            logs.append(total + math.log(1.0 / len(LAMBDAS)))
         top = max(logs)
         return top + math.log(sum(math.exp(value - top) for value in logs))

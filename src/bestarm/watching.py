@@ -15,17 +15,17 @@ from bestarm.extras import needs
 if TYPE_CHECKING:
     from rich.console import Console
 
-SECONDS_A_LOOK = 3.0  # between two looks at how things stand
+SECONDS_AN_UPDATE = 3.0  # between two updates of how things stand
 SECONDS_A_LINE = 10.0  # the same where there is no terminal: a line each
-SHARE_OF_TIME = 0.05  # that looks take at most: after one that took long, the next is longer off
+SHARE_OF_TIME = 0.05  # that updates take at most: after one that took long, the next is longer off
 
 
 @contextlib.contextmanager
 def watched(finder: Any, wanted: bool) -> Iterator[None]:
     """Show how an identification stands while the block runs, if wanted.
 
-    On a terminal that is a line that is kept up to date, elsewhere (a log, a pipe) a new line every ten seconds. Looks
-    are made in a thread, at a copy: which arms are asked for does not depend on them.
+    On a terminal that is a line that is kept up to date, elsewhere (a log, a pipe) a new line every ten seconds.
+    Updates are made in a thread, from a copy: which arms are asked for does not depend on them.
     """
     if not wanted or sys.stderr is None:
         yield
@@ -60,7 +60,7 @@ def _bar(finder: Any, console: Console) -> Iterator[None]:
     columns = SpinnerColumn(), Rewards(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None)
-        with _looks(finder, SECONDS_A_LOOK, lambda words, _: bar.update(task, description=words)):
+        with _updates(finder, SECONDS_AN_UPDATE, lambda words, _: bar.update(task, description=words)):
             yield
 
 
@@ -71,17 +71,17 @@ def _lines(finder: Any, console: Console) -> Iterator[None]:
         with contextlib.suppress(OSError, ValueError):  # nobody reads it any more: no reason to end a run
             print(line, file=console.file, flush=True)
 
-    with _looks(finder, SECONDS_A_LINE, write):
+    with _updates(finder, SECONDS_A_LINE, write):
         yield
 
 
 @contextlib.contextmanager
-def _looks(finder: Any, period: float, show: Callable[[str, float], object]) -> Iterator[None]:
+def _updates(finder: Any, period: float, show: Callable[[str, float], object]) -> Iterator[None]:
     """Look at how things stand at regular times until the block ends; show it in words, with the seconds so far."""
     began = time.monotonic()
     ended, showing = threading.Event(), threading.Lock()
 
-    def look() -> None:
+    def update() -> None:
         wait = period
         while not ended.wait(wait):
             begin = time.monotonic()
@@ -92,11 +92,11 @@ def _looks(finder: Any, period: float, show: Callable[[str, float], object]) -> 
                 if not ended.is_set():
                     show(words, end - began)
 
-    threading.Thread(target=look, name="bestarm-progress", daemon=True).start()
+    threading.Thread(target=update, name="bestarm-progress", daemon=True).start()
     try:
         yield
     finally:
-        with showing:  # a look that is under way is not waited for, and shows nothing any more
+        with showing:  # an update that is under way is not waited for, and shows nothing any more
             ended.set()
 
 
@@ -108,7 +108,7 @@ def _described(finder: Any) -> str:
 
 
 def wait_after(seconds: float, period: float) -> float:
-    """Return how long to wait after a look that took so many seconds."""
+    """Return how long to wait after an update that took so many seconds."""
     return max(period, seconds * (1.0 / SHARE_OF_TIME - 1.0))
 
 

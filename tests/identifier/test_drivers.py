@@ -200,7 +200,7 @@ LONG: dict[str, Any] = {"delta": 1e-6, "workers": 1}
 def test_a_terminal_shows_rewards_leader_evidence_and_how_many_more(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     monkeypatch.setattr(watching, "_console", lambda: Console(file=stream, force_terminal=True, width=150))
-    monkeypatch.setattr(watching, "SECONDS_A_LOOK", 0.01)
+    monkeypatch.setattr(watching, "SECONDS_AN_UPDATE", 0.01)
     judge = Patient(stream.getvalue)
     shown = run(judge, kind, **LONG, progress=True)
     assert re.search(WORDS, judge.seen)

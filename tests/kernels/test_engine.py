@@ -15,7 +15,7 @@ from bestarm.kernels.jit.private import PLAIN, generator_words
 from bestarm.kernels.order_statistics import tournament
 from bestarm.kernels.order_statistics.samples import ABOVE_HIGH, ABOVE_LOW, BELOW_LOW, SHORT_WAIT, WAITING, WINDOW
 from bestarm.kernels.order_statistics.windows import has_room
-from bestarm.kernels.rewards.seeding import start as start_piece
+from bestarm.kernels.rewards.seeding import start as start_kernel
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.counting import count_reward
 from bestarm.kernels.state.estimates import keep_reward
@@ -28,7 +28,7 @@ from kernel_tools import alone
 
 MEANS = [2.5, 2.3, 2.0, 0.6]
 
-start = alone(start_piece)
+start = alone(start_kernel)
 set_key = alone(tournament.set_key)
 set_inner = alone(tournament.set_inner)
 first_of, first_and_second = alone(tournament.first_of), alone(tournament.first_and_second)

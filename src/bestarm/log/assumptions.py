@@ -10,9 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contaminations import BOTH, CONTAMINATIONS, FIRST, INDEPENDENT
+from bestarm.contaminations import BOTH, CONTAMINATIONS, FIRST, INDEPENDENT, whole_share
 from bestarm.errors import InputError
-from bestarm.log.pricing import whole_share
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED
 from bestarm.problem import Problem

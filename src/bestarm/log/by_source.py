@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.contaminations import whole_share
 from bestarm.log.evidence import RIVALS, Evidence
 from bestarm.log.piles import Array, Pile, to_pile
-from bestarm.log.pricing import Allowance, whole_share
+from bestarm.log.pricing import Allowance
 from bestarm.log.rewards import SourceTable
 from bestarm.problem import Problem
+from bestarm.sources import LAMBDAS
 
-LAMBDAS = tuple(0.96 / 1.8**step for step in range(12))  # as in bestarm.sources
 _FEW = 0.05
 _ROOM = 1 << 26  # cells of a table of arms and sources, 256 MB; beyond, rewards are looked up pair by pair
 _NEVER = np.iinfo(np.int32).max
@@ -36,7 +37,7 @@ class SourceEvidence(Evidence):
         cuts = np.cumsum(np.bincount(table.arm, minlength=problem.size))[:-1]
         self._whens = np.split(order, cuts)
         self._pairs: dict[tuple[int, int], tuple[tuple[Pile, Pile], NDArray[np.void]]] = {}
-        self._apart: dict[tuple[int, int], tuple[Array, Array, int]] = {}
+        self._known_differences: dict[tuple[int, int], tuple[Array, Array, int]] = {}
         self._seen = np.full(table.number, -1, np.int64)
         self._turns: NDArray[np.int32] | None = None  # of each arm, when each source rewarded it, if at all
         if problem.size * table.number <= _ROOM:
@@ -146,7 +147,7 @@ class PairedEvidence(SourceEvidence):
 
     def _differences(self, b: int, a: int) -> tuple[Array, Array, int]:
         """Return the differences of those who rewarded both, ascending, how often each occurs, and how many did not."""
-        if (b, a) not in self._apart:
+        if (b, a) not in self._known_differences:
             source, ups, downs = self._table.source, self._whens[b], self._whens[a]
             when = self._seen
             when[source[downs]] = downs
@@ -155,5 +156,5 @@ class PairedEvidence(SourceEvidence):
             both = other >= 0
             found = self._table.value[ups[both]] - self._table.value[other[both]]
             values, counts = np.unique(found / self.scale, return_counts=True)
-            self._apart[b, a] = values, counts.astype(float), ups.size + downs.size - 2 * int(both.sum())
-        return self._apart[b, a]
+            self._known_differences[b, a] = values, counts.astype(float), ups.size + downs.size - 2 * int(both.sum())
+        return self._known_differences[b, a]

@@ -14,9 +14,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.contaminations import whole_share
 from bestarm.kernels.evidence.bounded import DESK as BOUNDED_DESK
 from bestarm.kernels.evidence.bounded import tally_dtype
 from bestarm.kernels.evidence.grouped import (
+    Sums,
+    Values,
     fill_cells,
     find_ends,
     find_worse,
@@ -31,11 +34,11 @@ from bestarm.kernels.evidence.lattice import DESK as LATTICE_DESK
 from bestarm.kernels.evidence.lattice import LANES, lattice_dtype
 from bestarm.kernels.rule import Rule
 from bestarm.log.piles import Array, Pile
-from bestarm.log.pricing import Allowance, make_bets, priced, whole_share
+from bestarm.log.pricing import Allowance, make_bets, priced
 from bestarm.methods.bets import COUNTED, SPACING
 from bestarm.problem import Problem
+from bestarm.robustness import widest_lead
 
-_WIDEST = 100.0  # leads are looked for up to so many sigmas
 _SMALLEST_LIMIT = 512  # rewards of each of two arms before it is asked whether contamination hides a lead
 _THREADS = 2
 RIVALS = 16  # arms that others are compared with: those whose means are highest by their clean lower ends
@@ -60,7 +63,6 @@ class Evidence:
         self.rule = make_bets(problem, contamination)
         self._bounded = problem.bounds is not None
         self._desk = np.zeros(BOUNDED_DESK if self._bounded else LATTICE_DESK)
-        self._pool = np.zeros(1)
         self._rows = self._fill(piles)
         self.locations = np.array([pile.mean if self._bounded else pile.median for pile in piles])
         self.order = self._ranked()
@@ -136,21 +138,19 @@ class Evidence:
         """
         found = np.zeros(len(self.piles), np.int64)
         rows = self._less(self._rows, allowance.own, allowance.rule)
-        place = *self._two_kinds(rows), allowance.rule, self._pool, self._desk
-        find_worse(*place, self.order, RIVALS, 0.0, allowance.shared, hasty, found)
+        find_worse(self._sums(rows, allowance), self.order, RIVALS, 0.0, allowance.shared, hasty, found)
         return found > 0
 
     def is_proved(self, b: int, a: int, allowance: Allowance, lead: float = 0.0, times: float = 1.0) -> bool:
         """Tell whether b is proved to lead a by more than `lead`, with so many times the rewards, all else equal."""
         rows = _enlarged(self._pair(b, a, allowance), times, self._bounded)
-        place = *self._two_kinds(rows), allowance.rule, self._pool, self._desk
-        return bool(proves(*place, 0, 1, lead / self.scale, times * allowance.shared, self.enough))
+        sums = self._sums(rows, allowance)
+        return bool(proves(sums, 0, 1, lead / self.scale, times * allowance.shared, self.enough))
 
     def judge(self, b: int, a: int, allowance: Allowance) -> tuple[float, float]:
         """Return the log evidence that b is better than a, and a lower bound of its lead (section 9)."""
-        rows = self._two_kinds(self._pair(b, a, allowance))
-        widest = 1.0 if self._bounded else _WIDEST
-        found = judge(*rows, allowance.rule, self._pool, self._desk, 0, 1, allowance.shared, widest)
+        sums = self._sums(self._pair(b, a, allowance), allowance)
+        found = judge(sums, 0, 1, allowance.shared, widest_lead(self.problem))
         return float(found[0]), float(found[1]) * self.scale
 
     def is_hidden(self, b: int, a: int, allowance: Allowance) -> bool:
@@ -162,11 +162,11 @@ class Evidence:
         if min(one.number, two.number) < _SMALLEST_LIMIT:
             return False
         no_own = replace(allowance, own=np.zeros_like(allowance.own))
-        rows, own_b, own_a = self._pair(b, a, no_own), allowance.own[b], allowance.own[a]
+        pair, own = self._pair(b, a, no_own), allowance.own[[b, a]]
         if self._bounded:
-            return bool(is_beyond_bounds(rows, allowance.rule, self._desk, 0, 1, own_b, own_a, allowance.shared))
-        piles = one.values, one.counts, two.values, two.counts
-        return bool(is_beyond_lattice(rows, allowance.rule, self._desk, 0, 1, *piles, own_b, own_a, allowance.shared))
+            return bool(is_beyond_bounds(pair, allowance.rule, self._desk, own, allowance.shared))
+        rewards = Values(one.values, one.counts), Values(two.values, two.counts)
+        return bool(is_beyond_lattice(pair, allowance.rule, self._desk, *rewards, own, allowance.shared))
 
     # ----------------------------------------------------------------------------------------------------------- arms
 
@@ -175,7 +175,7 @@ class Evidence:
         if not self.piles[index].counts.size:
             return math.nan, -math.inf, math.inf
         count = float(allowance.own[index] + allowance.shared)
-        found = find_ends(*self._two_kinds(self._rows), allowance.rule, self._pool, self._desk, index, count)
+        found = find_ends(self._sums(self._rows, allowance), index, count)
         lower, upper = float(found[0]), float(found[1])
         middle = 0.5 * (lower + upper) if lower <= upper and upper - lower < math.inf else float(self.locations[index])
         return tuple(self.origin + self.scale * value for value in (middle, lower, upper))  # type: ignore[return-value]
@@ -188,7 +188,7 @@ class Evidence:
         return [
             index
             for index in range(len(self.piles))
-            if fits_none(self._rows, allowance.rule, self._pool, self._desk, index, float(counts[index]))
+            if fits_none(self._rows, allowance.rule, self._desk, index, float(counts[index]))
         ]
 
     # ----------------------------------------------------------------------------------------------------------- rows
@@ -211,8 +211,10 @@ class Evidence:
             rows["sums"] -= own[:, None, None, None] * rule["odds"][0, :LANES]
         return rows
 
-    def _two_kinds(self, rows: NDArray[np.void]) -> tuple[NDArray[np.void] | None, NDArray[np.void] | None]:
-        return (None, rows) if self._bounded else (rows, None)
+    def _sums(self, rows: NDArray[np.void], allowance: Allowance) -> Sums:
+        """Return sums as kernels take them."""
+        lattice, tallies = (None, rows) if self._bounded else (rows, None)
+        return Sums(lattice, tallies, allowance.rule, self._desk)
 
     def _fill(self, piles: list[Pile]) -> NDArray[np.void]:
         """Sum the rewards of arms, in threads where there are many."""

@@ -5,7 +5,6 @@ Section numbers are those of docs/explanation/certified.md.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -36,11 +35,6 @@ class Allowance:
     def is_something(self) -> bool:
         """Whether anything may have been replaced."""
         return bool(self.shared > 0.0 or self.own.any() or self.chance > 0.0)
-
-
-def whole_share(epsilon: float, number: int) -> int:
-    """Return floor(epsilon n), with a guard so that 0.29 of 100 is 29 (section 3)."""
-    return math.floor(epsilon * number + 1e-9)
 
 
 def make_bets(problem: Problem, contamination: str) -> Rule:

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from bestarm.checks import writable_folder
-from bestarm.contaminations import CONTAMINATIONS
+from bestarm.contaminations import CONTAMINATIONS, whole_share
 from bestarm.errors import InputError
 from bestarm.log.picture import MOST_ROWS, draw, known_leads, ranked_rows
-from bestarm.log.pricing import whole_share
 from bestarm.log.result import LogResult
 from bestarm.log.writers import HtmlPage, MarkdownPage, Page
 from bestarm.problem import Label
@@ -111,11 +110,11 @@ def _title(result: LogResult) -> str:
 
 def _question(page: Page, result: LogResult) -> None:
     page.heading("The question", "question")
-    page.say(f"Which of them has the highest mean, given that some of the rewards may be fake? {_looked(result)}")
+    page.say(f"Which of them has the highest mean, given that some of the rewards may be fake? {_how_weighed(result)}")
     page.bullets(_terms(result))
 
 
-def _looked(result: LogResult) -> str:
+def _how_weighed(result: LogResult) -> str:
     if result.sequential:
         return (
             f"The {result.rows:,} rewards of the log were replayed in order until the question was decided: "

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bestarm.checks import checked
+from bestarm.contaminations import whole_share
 from bestarm.errors import InputError
 from bestarm.log.assumptions import HOW_MANY
-from bestarm.log.pricing import whole_share
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED

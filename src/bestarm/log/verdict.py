@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.checks import checked, one_of
-from bestarm.contaminations import CONTAMINATIONS
+from bestarm.contaminations import CONTAMINATIONS, whole_share
 from bestarm.errors import InputError
 from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
 from bestarm.log.by_source import PairedEvidence, SourceEvidence
 from bestarm.log.evidence import Evidence
 from bestarm.log.files import check_there
 from bestarm.log.piles import to_pile
-from bestarm.log.pricing import Allowance, whole_share
+from bestarm.log.pricing import Allowance
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED

@@ -385,10 +385,10 @@ def concerns(reading: Reading, experiment: Experiment, claim: Claim) -> bool:
     if reading is OURS or other.arms != experiment.arms:
         return True
 
-    def looked_at(of: Experiment) -> list[object]:
+    def tested_on(of: Experiment) -> list[object]:
         return [of.point(c, *place) for c in of.own_curves if c.label in claim.check.labels for place in of.grid]
 
-    return looked_at(other) != looked_at(experiment)
+    return tested_on(other) != tested_on(experiment)
 
 
 def strictest(experiment: str) -> float:

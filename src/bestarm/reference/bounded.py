@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestarm.reference.evidence import Contamination, Floats, Look, Mixture, Start, upper_mean
+from bestarm.reference.evidence import Check, Contamination, Floats, Mixture, Start, upper_mean
 
 
 @dataclass
@@ -70,20 +70,20 @@ class Bounded:
         phi = 1 + self.u * np.minimum(m, self.clips)
         return np.log(self.contamination.level(phi, self.least, self.most))
 
-    def evidence(self, b: int, m: float, a: int, other: float, look: Look) -> tuple[Floats, Floats]:
-        counted = look.of_arm * self.mixture.odds
-        up = self.ups[b] - look.n * self.log_level(m) - counted
-        down = self.downs[a] - look.n * self.log_level(1 - other) - counted
+    def evidence(self, b: int, m: float, a: int, other: float, check: Check) -> tuple[Floats, Floats]:
+        counted = check.of_arm * self.mixture.odds
+        up = self.ups[b] - check.n * self.log_level(m) - counted
+        down = self.downs[a] - check.n * self.log_level(1 - other) - counted
         return np.asarray(up), np.asarray(down)
 
-    def log_W(self, b: int, m: float, a: int, other: float, look: Look) -> float:
-        return float(self.mixture.log_W(*self.evidence(b, m, a, other, look), look.of_all))
+    def log_W(self, b: int, m: float, a: int, other: float, check: Check) -> float:
+        return float(self.mixture.log_W(*self.evidence(b, m, a, other, check), check.of_all))
 
-    def least_log_W(self, b: int, a: int, look: Look, tau: float = 0.0) -> float:
+    def least_log_W(self, b: int, a: int, check: Check, tau: float = 0.0) -> float:
         """Infimum over m and m' = m + tau, both in [0, 1], by the golden section: log W is convex."""
 
         def height(m: float) -> float:
-            return self.log_W(b, m, a, min(1.0, m + tau), look)
+            return self.log_W(b, m, a, min(1.0, m + tau), check)
 
         low, high = 0.0, 1 - tau
         least = min(height(low), height(high))
@@ -102,18 +102,18 @@ class Bounded:
                 at_right = height(right)
         return least
 
-    def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
-        return self.least_log_W(b, a, look) >= look.e
+    def compare(self, b: int, a: int, check: Check, start: Start) -> bool:
+        return self.least_log_W(b, a, check) >= check.e
 
-    def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool:
-        return self.least_log_W(b, a, look, tau) >= look.e
+    def good_enough(self, b: int, a: int, check: Check, tau: float) -> bool:
+        return self.least_log_W(b, a, check, tau) >= check.e
 
     # ---- section 10
 
-    def hopeless(self, b: int, a: int, look: Look) -> bool:
+    def hopeless(self, b: int, a: int, check: Check) -> bool:
         def log_means(x: Floats) -> Floats:
             means = [upper_mean(1 + bet.u * np.minimum(x, bet.c)) for bet in self.bets]
-            return np.log(means) - look.of_arm / look.n * self.mixture.odds
+            return np.log(means) - check.of_arm / check.n * self.mixture.odds
 
         ups, downs = log_means(np.array(self.rewards[b])), log_means(1 - np.array(self.rewards[a]))
         means = [self.locate(b), self.locate(a)]
@@ -121,6 +121,6 @@ class Bounded:
         for point in range(257):
             m = low + (high - low) * point / 256
             up, down = ups - self.log_level(m), downs - self.log_level(1 - m)
-            if not self.mixture.can_grow(up, down, look.of_all / look.n):
+            if not self.mixture.can_grow(up, down, check.of_all / check.n):
                 return True
         return False

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bestarm.policy import NO_WINNER, Estimate, Question
 from bestarm.reference.bounded import Bounded
 from bestarm.reference.clean import Clean
-from bestarm.reference.evidence import Contamination, Engine, Look, Start
+from bestarm.reference.evidence import Check, Contamination, Engine, Start
 from bestarm.reference.lattice import Lattice
 
 Limit = Literal["contamination", "resolution"]
@@ -31,7 +31,7 @@ class Slot:
 
 
 class Rounds:
-    """Survivors, champions and what a look finds."""
+    """Survivors, champions and what a check finds."""
 
     def __init__(
         self,
@@ -66,13 +66,13 @@ class Rounds:
                 slot = next(slot for slot in self.slots if slot.champion is None)
                 slot.champion, slot.starts = champion, [Start() for _ in range(self.arms)]
 
-    def look(self, n: int, N: int) -> bool:
+    def check(self, n: int, N: int) -> bool:
         """After round n; True if this is the end."""
         if n & (n - 1) == 0:  # 1.
             for i in self.survivors:
                 self.locations[i] = self.engine.locate(i)
             self.renew_champions()
-        look = Look(n, *self.contamination.count(n, N), self.e, self.locations)  # 2.
+        check = Check(n, *self.contamination.count(n, N), self.e, self.locations)  # 2.
         for a in list(self.survivors):  # 3.
             for number, slot in enumerate(self.slots):
                 b = slot.champion
@@ -80,28 +80,28 @@ class Rounds:
                     continue
                 if number == 1 and n % 4 != 0:
                     continue
-                if self.engine.compare(b, a, look, slot.starts[a]):
+                if self.engine.compare(b, a, check, slot.starts[a]):
                     self.survivors.remove(a)
         if any(slot.champion not in self.survivors for slot in self.slots):  # 4.
             self.renew_champions()
         if len(self.survivors) == 1:
             self.answer = self.survivors[0]
             return True
-        return self.give_up(n, look)
+        return self.give_up(n, check)
 
-    def give_up(self, n: int, look: Look) -> bool:
-        """Step 5 of a look."""
+    def give_up(self, n: int, check: Check) -> bool:
+        """Step 5 of a check."""
         if self.tau is not None:
             for slot in self.slots:
                 champion = slot.champion
                 assert champion is not None
                 others = [a for a in self.survivors if a != champion]
-                if all(self.engine.good_enough(champion, a, look, self.tau) for a in others):
+                if all(self.engine.good_enough(champion, a, check, self.tau) for a in others):
                     self.answer = champion
                     return True
         if self.contamination.epsilon > 0 and asks_for_limit(n):
             b, a = self.best_two()
-            if self.engine.hopeless(b, a, look) and self.engine.hopeless(a, b, look):
+            if self.engine.hopeless(b, a, check) and self.engine.hopeless(a, b, check):
                 self.limit = "contamination"
                 return True
         if self.resolution is not None and n >= 4 * self.e / self.resolution**2:
@@ -110,11 +110,13 @@ class Rounds:
         return False
 
 
-def is_look(n: int, *, clean: bool) -> bool:
-    """Whether pairs are looked at after round n.
+def is_checked(n: int, *, clean: bool) -> bool:
+    """Whether pairs are compared after round n.
 
-    >>> [n for n in range(1, 20) if is_look(n, clean=False)], [n for n in range(60, 140) if is_look(n, clean=True)][:8]
-    ([1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18], [60, 61, 62, 63, 64, 66, 68, 70])
+    >>> [n for n in range(1, 20) if is_checked(n, clean=False)]
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18]
+    >>> [n for n in range(60, 71) if is_checked(n, clean=True)]
+    [60, 61, 62, 63, 64, 66, 68, 70]
     """
     step: int = 2 ** max(0, math.floor(math.log2(n)) - 5)
     if not clean and 8 <= n < 64:
@@ -187,14 +189,14 @@ class Certified:
         return min(self.rounds.survivors, key=lambda i: len(self.rewards[i]) + pending[i])
 
     def observe(self, arm: int, reward: float) -> None:
-        """A round is over when every survivor has a reward of it; then is a look, if it is time for one."""
+        """A round is over when every survivor has a reward of it; then is a check, if it is time for one."""
         self.rewards[arm].append(reward)
         while not self.stopped and all(len(self.rewards[i]) > self.n for i in self.rounds.survivors):
             for i in self.rounds.survivors:
                 self.engine.tell(i, (self.rewards[i][self.n] - self.origin) / self.unit)
             self.n += 1
-            if is_look(self.n, clean=isinstance(self.engine, Clean)):
-                self.stopped = self.rounds.look(self.n, sum(map(len, self.rewards)))
+            if is_checked(self.n, clean=isinstance(self.engine, Clean)):
+                self.stopped = self.rounds.check(self.n, sum(map(len, self.rewards)))
 
     def decision(self) -> int | None:
         """The last survivor; -1 where a limit is met."""

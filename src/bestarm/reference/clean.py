@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bestarm.reference.evidence import Look, Start, log_sum
+from bestarm.reference.evidence import Check, Start, log_sum
 
 
 class Clean:
@@ -27,11 +27,11 @@ class Clean:
         lead = math.fsum(self.rewards[b]) - math.fsum(self.rewards[a]) + n * tau
         return float(log_sum(self.log_weights + self.k * lead - n * self.k**2))
 
-    def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
-        return self.log_W(b, a, look.n, 0.0) >= look.e
+    def compare(self, b: int, a: int, check: Check, start: Start) -> bool:
+        return self.log_W(b, a, check.n, 0.0) >= check.e
 
-    def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool:
-        return self.log_W(b, a, look.n, tau) >= look.e
+    def good_enough(self, b: int, a: int, check: Check, tau: float) -> bool:
+        return self.log_W(b, a, check.n, tau) >= check.e
 
-    def hopeless(self, b: int, a: int, look: Look) -> bool:
+    def hopeless(self, b: int, a: int, check: Check) -> bool:
         return False

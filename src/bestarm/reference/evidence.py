@@ -107,7 +107,7 @@ class Start:
 
 
 @dataclass
-class Look:
+class Check:
     n: int
     of_arm: int
     of_all: int
@@ -124,13 +124,13 @@ class Engine(Protocol):
         """Location, from all rewards so far."""
         ...
 
-    def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
-        """Step 3 of a look: is W(b, a) enough?"""
+    def compare(self, b: int, a: int, check: Check, start: Start) -> bool:
+        """Step 3 of a check: is W(b, a) enough?"""
         ...
 
-    def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool: ...
+    def good_enough(self, b: int, a: int, check: Check, tau: float) -> bool: ...
 
-    def hopeless(self, b: int, a: int, look: Look) -> bool:
+    def hopeless(self, b: int, a: int, check: Check) -> bool:
         """Does contamination forbid more evidence of b against a?"""
         ...
 

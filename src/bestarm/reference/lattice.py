@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from bestarm.reference.evidence import Contamination, Floats, Look, Mixture, Start, upper_mean
+from bestarm.reference.evidence import Check, Contamination, Floats, Mixture, Start, upper_mean
 
 SIZE: Final = 0.25  # w, the size of a cell
 PARTS: Final = 64  # sub-cells of a cell
@@ -158,42 +158,42 @@ class Lattice:
         self.sums[arm, cell, up] = len(rewards), sums
         return sums
 
-    def prices(self, look: Look) -> Floats:
+    def prices(self, check: Check) -> Floats:
         """Of n rewards, at the ends of sub-cells."""
-        return look.n * self.log_levels + look.of_arm * self.mixture.odds
+        return check.n * self.log_levels + check.of_arm * self.mixture.odds
 
-    def up(self, b: int, p: int, look: Look) -> Floats:
+    def up(self, b: int, p: int, check: Check) -> Floats:
         """Raw up log evidence of b in sub-cell p: at its right end."""
         cell, part = divmod(p, PARTS)
-        return np.asarray(self.log_sums(b, cell, True)[0] - self.prices(look)[part + 1])
+        return np.asarray(self.log_sums(b, cell, True)[0] - self.prices(check)[part + 1])
 
-    def down(self, a: int, p: int, look: Look) -> Floats:
+    def down(self, a: int, p: int, check: Check) -> Floats:
         """Raw down log evidence of a in sub-cell p: at its left end, where d is as far from -w/2 as part from 64."""
         cell, part = divmod(p, PARTS)
-        return np.asarray(self.log_sums(a, cell, False)[0] - self.prices(look)[PARTS - part])
+        return np.asarray(self.log_sums(a, cell, False)[0] - self.prices(check)[PARTS - part])
 
-    def log_W(self, b: int, p: int, a: int, q: int, look: Look) -> float:
+    def log_W(self, b: int, p: int, a: int, q: int, check: Check) -> float:
         """With m in sub-cell p and m' in sub-cell q."""
-        return float(self.mixture.log_W(self.up(b, p, look), self.down(a, q, look), look.of_all))
+        return float(self.mixture.log_W(self.up(b, p, check), self.down(a, q, check), check.of_all))
 
     # ---- the search
 
-    def edge(self, arm: int, first: int, up: bool, look: Look) -> int | None:
+    def edge(self, arm: int, first: int, up: bool, check: Check) -> int | None:
         """The first cell from `first` downwards (up-evidence) or upwards (down) where one arm alone is enough."""
         cell = self.arms[arm].nearest(first)
         while self.arms[arm].kept(cell):
-            sums = self.log_sums(arm, cell, up) - self.prices(look)[PARTS]
-            raw, flat = self.mixture.log_alone(sums, look.of_all)
-            enough = look.e - math.log(self.mixture.alone)
+            sums = self.log_sums(arm, cell, up) - self.prices(check)[PARTS]
+            raw, flat = self.mixture.log_alone(sums, check.of_all)
+            enough = check.e - math.log(self.mixture.alone)
             if raw >= enough and flat >= enough:
                 return cell
             cell += -1 if up else 1
         return None
 
-    def search(self, b: int, a: int, p: int, look: Look, shift: int = 0) -> Search:
+    def search(self, b: int, a: int, p: int, check: Check, shift: int = 0) -> Search:
         """Is W enough everywhere, with m' at least `shift` sub-cells above m?"""
-        lower = self.edge(b, p // PARTS, True, look)
-        upper = self.edge(a, (p + shift) // PARTS, False, look)
+        lower = self.edge(b, p // PARTS, True, check)
+        upper = self.edge(a, (p + shift) // PARTS, False, check)
         if lower is None or upper is None:
             return Search(False)
         begin, end = (lower + 1) * PARTS, upper * PARTS - shift
@@ -202,7 +202,7 @@ class Lattice:
             return Search(False)
         # m and m' in cells that are `shift` apart: m' is as low as can be.
         for sub in inside:
-            if self.log_W(b, sub, a, sub + shift, look) < look.e:
+            if self.log_W(b, sub, a, sub + shift, check) < check.e:
                 return Search(False, begin, end, sub)
         # m' in a higher cell than that: U at the right end of the sub-cells for which this is the next cell.
         for sub in inside:
@@ -210,37 +210,37 @@ class Lattice:
             if sub + 1 < end and cells == ((sub + 1) // PARTS, (sub + 1 + shift) // PARTS):
                 continue
             for higher in range(cells[1] + 1, upper):
-                if self.log_W(b, sub, a, higher * PARTS, look) < look.e:
+                if self.log_W(b, sub, a, higher * PARTS, check) < check.e:
                     return Search(False)
         return Search(True)
 
     def kept_by_both(self, b: int, a: int, p: int) -> bool:
         return self.arms[b].kept(p // PARTS) and self.arms[a].kept(p // PARTS)
 
-    def middle(self, b: int, a: int, look: Look) -> int:
-        m = (look.locations[b] + look.locations[a]) / 2
+    def middle(self, b: int, a: int, check: Check) -> int:
+        m = (check.locations[b] + check.locations[a]) / 2
         return math.floor((m / SIZE + 1 / 2) * PARTS)
 
-    def compare(self, b: int, a: int, look: Look, start: Start) -> bool:
-        if look.n < start.waits_for:
+    def compare(self, b: int, a: int, check: Check, start: Start) -> bool:
+        if check.n < start.waits_for:
             return False
         if start.p is None or not self.kept_by_both(b, a, start.p):
-            start.p = self.middle(b, a, look)
-        if self.kept_by_both(b, a, start.p) and self.log_W(b, start.p, a, start.p, look) < look.e:
+            start.p = self.middle(b, a, check)
+        if self.kept_by_both(b, a, start.p) and self.log_W(b, start.p, a, start.p, check) < check.e:
             return False
-        found = self.search(b, a, start.p, look)
+        found = self.search(b, a, start.p, check)
         if found.proved:
             return True
-        start.waits_for = look.n + 1 + look.n // 32
+        start.waits_for = check.n + 1 + check.n // 32
         if found.wanting is not None:
-            start.p = self.descend(b, a, found.wanting, found, look)
+            start.p = self.descend(b, a, found.wanting, found, check)
         return False
 
-    def descend(self, b: int, a: int, p: int, searched: Search, look: Look) -> int:
+    def descend(self, b: int, a: int, p: int, searched: Search, check: Check) -> int:
         """Where W is about least."""
 
         def height(p: int) -> float:
-            return self.log_W(b, p, a, p, look) if searched.begin <= p < searched.end else math.inf
+            return self.log_W(b, p, a, p, check) if searched.begin <= p < searched.end else math.inf
 
         for step in (32, 16, 8, 4, 2, 1):
             while True:
@@ -252,18 +252,18 @@ class Lattice:
                     break
         return p
 
-    def good_enough(self, b: int, a: int, look: Look, tau: float) -> bool:
+    def good_enough(self, b: int, a: int, check: Check, tau: float) -> bool:
         shift = -math.ceil(-tau / SIZE * PARTS)  # d = -tau in sub-cells, rounded up
-        return self.search(b, a, self.middle(b, a, look), look, shift).proved
+        return self.search(b, a, self.middle(b, a, check), check, shift).proved
 
     # ---- section 10
 
-    def hopeless(self, b: int, a: int, look: Look) -> bool:
-        cells = [math.floor(look.locations[arm] / SIZE + 1 / 2) for arm in (b, a)]
+    def hopeless(self, b: int, a: int, check: Check) -> bool:
+        cells = [math.floor(check.locations[arm] / SIZE + 1 / 2) for arm in (b, a)]
         searched = range(min(cells) - 1, max(cells) + 2)
         if not all(self.kept_by_both(b, a, cell * PARTS) for cell in searched):
             return False
-        own, shared = look.of_arm / look.n, look.of_all / look.n
+        own, shared = check.of_arm / check.n, check.of_all / check.n
         for cell in searched:
             x = np.array(self.arms[b].rewards) - cell * SIZE
             ups = np.log([upper_mean(bet.h(x)) for bet in self.bets]) - own * self.mixture.odds

@@ -16,6 +16,7 @@ from bestarm.kernels.rewards.draws import Laws
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, new_state
 from bestarm.kernels.trials.drive import run_on, tell_on
+from bestarm.kernels.trials.trial import Outcome, Seeds
 from bestarm.kernels.trials.verbs import ask
 from bestarm.policy import NO_WINNER, JittedPolicy, Policy, PolicyRule, chosen, observed
 from bestarm.policy_state import IDENTIFIED, INDISTINGUISHABLE
@@ -133,18 +134,18 @@ def _run_compiled(spec: Spec, settings: Rule, laws: Laws, seeds: NDArray[np.uint
     state = new_state(spec.problem.size, rule, rewards=_foreseen(spec, rule), pool=spare)
     blank = new_state(spec.problem.size, rule)
 
-    def run(rng: np.random.Generator, words: NDArray[np.uint64], seeds: NDArray[np.uint64], part: ChunkResult) -> None:
+    def run(rng: np.random.Generator, seeds: Seeds, part: ChunkResult) -> None:
         nonlocal state
-        outcome = part.pulls, part.answers, part.arm_pulls, part.done
-        state = run_on(state, blank, rule, laws, rng, words, seeds, spec.max_pulls, False, outcome)
+        outcome = Outcome(part.pulls, part.answers, part.arm_pulls, part.done)
+        state = run_on(state, blank, rule, laws, rng, seeds, spec.max_pulls, False, outcome)
 
     bits = RoomyPCG64(0)
     where = generator_words(bits)
     if where is not None:
-        run(np.random.Generator(bits), where, seeds, result)
+        run(np.random.Generator(bits), Seeds(seeds, where), result)
     else:  # a generator each, and no more than a trial in one compiled call
         for i in range(len(seeds)):
-            run(generator(seeds[i]), np.empty(0, np.uint64), seeds[i : i + 1], result.part(i, i + 1))
+            run(generator(seeds[i]), Seeds(seeds[i : i + 1], np.empty(0, np.uint64)), result.part(i, i + 1))
     if state.samples.pool.size <= LARGEST_SPARE:
         _spare.pool = state.samples.pool
 

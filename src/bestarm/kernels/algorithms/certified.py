@@ -17,7 +17,7 @@ from bestarm.kernels.evidence import clean, lattice
 from bestarm.kernels.evidence.bounded import Tallies
 from bestarm.kernels.evidence.clean import Sums
 from bestarm.kernels.evidence.lattice import Lattice
-from bestarm.kernels.evidence.pair import CELLS, HALF, quiet_rounds, replaced
+from bestarm.kernels.evidence.pair import CELLS, HALF, Replaced, contaminated_count, own_or_shared, quiet_rounds
 from bestarm.kernels.jit.compile import inlined_kernel, kernel
 from bestarm.kernels.order_statistics.samples import Record
 from bestarm.kernels.state.control import CHAMPIONS
@@ -49,7 +49,7 @@ def end_rounds(state: CertifiedState, rule: Record) -> None:
     control, evidence = state.control[0], state.evidence
     while control.behind == 0 and control.done == 0 and control.active > 0:
         control.rounds += 1
-        if control.rounds >= control.next_look:
+        if control.rounds >= control.next_check:
             _compare_pairs(state, rule, evidence.lattice, evidence.tallies, evidence.sums)
         control.cursor = 0
         for place in range(control.active):
@@ -74,7 +74,7 @@ def remove(state: CertifiedState, rule: Record, index: int, dropped: bool) -> No
     control.active = staying
     control.cursor = 0
     _choose_champions(state)
-    control.next_look = next_comparison(rule, control.rounds + 1)
+    control.next_check = next_comparison(rule, control.rounds + 1)
     control.behind = 0
     for place in range(staying):
         if arms[survivors[place]].told == control.rounds:
@@ -125,18 +125,19 @@ def _keep_cells(state: CertifiedState, rule: Record, rows: Lattice, index: int, 
                 up_low, up_high = min(up_low, cell), max(up_high, cell)
             if other == index:
                 down_low, down_high = min(down_low, cell), max(down_high, cell)
-    row, pool, room, desk = rows[index], state.pool, control.room, state.evidence.desk
+    row, desk = rows[index], state.evidence.desk
+    arm = lattice.Arm(row, state.pool, control.room, index, n)
     shift = HALF - row.base
     for slot in range(CELLS):
         cell = slot - shift
         if up_low - 3 <= cell <= up_high + 3:
-            lattice.fold(row, rule, pool, room, index, desk, lattice.UP, slot, slot, n)
+            lattice.fold(arm, rule, desk, lattice.UP, slot, slot)
             if cell <= up_high:
-                lattice.fold(row, rule, pool, room, index, desk, lattice.FLAT_UP, slot, slot, n)
+                lattice.fold(arm, rule, desk, lattice.FLAT_UP, slot, slot)
         if down_low - 3 <= cell <= down_high + 3:
-            lattice.fold(row, rule, pool, room, index, desk, lattice.DOWN, slot, slot, n)
+            lattice.fold(arm, rule, desk, lattice.DOWN, slot, slot)
             if cell >= down_low:
-                lattice.fold(row, rule, pool, room, index, desk, lattice.FLAT_DOWN, slot, slot, n)
+                lattice.fold(arm, rule, desk, lattice.FLAT_DOWN, slot, slot)
     for side in range(lattice.SIDES):
         for slot in range(CELLS):
             if row.through[side, slot] < n:
@@ -156,7 +157,8 @@ def _locate(
     for place in range(control.active):
         index = state.evidence.survivors[place]
         if rows is not None:
-            lattice.locate(rows[index], rule, state.pool, control.room, index, state.evidence.desk, n)
+            arm = lattice.Arm(rows[index], state.pool, control.room, index, n)
+            lattice.locate(arm, rule, state.evidence.desk)
             state.arms[index].estimate = rows[index].location
         if tallies is not None:
             state.arms[index].estimate = tallies[index].total / n
@@ -190,24 +192,24 @@ def _choose_champions(state: CertifiedState) -> None:
 
 @kernel
 def _is_worse_on_lattice(
-    state: CertifiedState, rule: Record, rows: Lattice, slot: int, a: int, own: float, shared: float
+    state: CertifiedState, rule: Record, rows: Lattice, slot: int, a: int, replaced: Replaced
 ) -> bool:
     control, pool, desk, duels = state.control[0], state.pool, state.evidence.desk, state.evidence.duels
-    b, n, room, enough = control.champions[slot], control.rounds, control.room, rule.log_threshold
-    one, two = rows[b], rows[a]
-    middle = lattice.subcell_at(rule, 0.5 * (one.location + two.location))
+    b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
+    one, two = lattice.Arm(rows[b], pool, control.room, b, n), lattice.Arm(rows[a], pool, control.room, a, n)
+    middle = lattice.subcell_at(rule, 0.5 * (one.row.location + two.row.location))
     point = middle if duels[slot, a] == NOWHERE else int(duels[slot, a])
-    value = lattice.pair_at(one, two, rule, pool, room, b, a, desk, point, n, own, shared, enough)
+    value = lattice.pair_at(one, two, rule, desk, point, replaced, enough)
     if value != value and point != middle:  # the locations have moved away
         point = middle
-        value = lattice.pair_at(one, two, rule, pool, room, b, a, desk, point, n, own, shared, enough)
+        value = lattice.pair_at(one, two, rule, desk, point, replaced, enough)
     duels[slot, a] = point
     if value < enough:
         lattice.write_growth(rule, desk, point)
-        wait = quiet_rounds(rule, desk, lattice.UPS, lattice.DOWNS, lattice.GROWTH, shared, enough)
+        wait = quiet_rounds(rule, desk, lattice.UPS, lattice.DOWNS, lattice.GROWTH, replaced.shared, enough)
         duels[CHAMPIONS + slot, a] = n + wait + 1
         return False
-    proved, point = lattice.is_proved(one, two, rule, pool, room, b, a, desk, point, 0, n, n, own, shared, enough)
+    proved, point = lattice.is_proved(one, two, rule, desk, point, 0, replaced, enough)
     duels[slot, a] = point
     duels[CHAMPIONS + slot, a] = n + 1 + (n >> 5)
     return proved
@@ -215,7 +217,7 @@ def _is_worse_on_lattice(
 
 @kernel
 def _is_worse_by_bounds(
-    state: CertifiedState, rule: Record, tallies: Tallies, slot: int, a: int, own: float, shared: float
+    state: CertifiedState, rule: Record, tallies: Tallies, slot: int, a: int, replaced: Replaced
 ) -> bool:
     control, desk, duels = state.control[0], state.evidence.desk, state.evidence.duels
     b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
@@ -223,12 +225,12 @@ def _is_worse_by_bounds(
     if duels[slot, a] == NOWHERE:
         duels[slot, a] = min(max(0.5 * (one.total + two.total) / n, 1e-3), 1.0 - 1e-3)
     mean = duels[slot, a]
-    value = bounds.pair_near(one, two, rule, desk, mean, own, shared, enough)
+    value = bounds.pair_near(one, two, rule, desk, mean, replaced, enough)
     if value < enough:
-        wait = quiet_rounds(rule, desk, bounds.UPS, bounds.DOWNS, bounds.GROWTH, shared, enough)
+        wait = quiet_rounds(rule, desk, bounds.UPS, bounds.DOWNS, bounds.GROWTH, replaced.shared, enough)
         duels[CHAMPIONS + slot, a] = n + wait + 1
         return False
-    proved, mean = bounds.is_proved(one, two, rule, desk, mean, 0.0, own, shared, enough)
+    proved, mean = bounds.is_proved(one, two, rule, desk, mean, 0.0, replaced, enough)
     duels[slot, a] = mean
     return proved
 
@@ -242,15 +244,14 @@ def _is_worse(
     sums: Sums | None,
     slot: int,
     a: int,
-    own: float,
-    shared: float,
+    replaced: Replaced,
 ) -> bool:
     """Tell whether the evidence of a champion drops an arm."""
     worse = False
     if rows is not None:
-        worse = _is_worse_on_lattice(state, rule, rows, slot, a, own, shared)
+        worse = _is_worse_on_lattice(state, rule, rows, slot, a, replaced)
     if tallies is not None:
-        worse = _is_worse_by_bounds(state, rule, tallies, slot, a, own, shared)
+        worse = _is_worse_by_bounds(state, rule, tallies, slot, a, replaced)
     if sums is not None:
         control = state.control[0]
         b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
@@ -276,8 +277,7 @@ def _compare_pairs(
         _choose_champions(state)
         while control.located <= n:
             control.located *= 2
-    count = replaced(rule, arms.size, n, control.t)
-    own, shared = (0.0, count) if rule.together == 1 else (count, 0.0)
+    replaced = own_or_shared(rule, contaminated_count(rule, arms.size, n, control.t))
     next_round = 1 << 60
     staying = 0
     champion_gone = False
@@ -292,7 +292,7 @@ def _compare_pairs(
             if slot > 0:  # the second champion is there in case that the first is none: every fourth round will do
                 due = max(due, (n + 3) & ~3)
             if due <= n:
-                if _is_worse(state, rule, rows, tallies, sums, slot, a, own, shared):
+                if _is_worse(state, rule, rows, tallies, sums, slot, a, replaced):
                     arms[a].active = 0
                     arms[a].dropped = n
                     break
@@ -309,13 +309,13 @@ def _compare_pairs(
     if champion_gone:
         _choose_champions(state)
         next_round = n + 1
-    control.next_look = min(next_comparison(rule, max(next_round, n + 1)), control.located)
+    control.next_check = min(next_comparison(rule, max(next_round, n + 1)), control.located)
     if control.active == 1:
         if rule.endless == 0:
             control.done = IDENTIFIED
             control.best = survivors[0]
     elif rule.endless == 0:
-        stop_short(state, rule, own, shared)
+        stop_short(state, rule, replaced)
 
 
 # ------------------------------------------------------------------------------------------------------------- choice

@@ -8,7 +8,7 @@ from bestarm.kernels.evidence.bounded import Tallies
 from bestarm.kernels.evidence.clean import Sums
 from bestarm.kernels.evidence.lattice import Lattice
 from bestarm.kernels.evidence.limits import is_beyond_bounds, is_beyond_lattice
-from bestarm.kernels.evidence.pair import CLEAN, SUBCELLS
+from bestarm.kernels.evidence.pair import CLEAN, SUBCELLS, Replaced
 from bestarm.kernels.jit.compile import inlined_kernel, kernel
 from bestarm.kernels.order_statistics.samples import Arms, Record
 from bestarm.kernels.state.control import CHAMPIONS
@@ -76,8 +76,7 @@ def _is_within(
     sums: Sums | None,
     slot: int,
     a: int,
-    own: float,
-    shared: float,
+    replaced: Replaced,
 ) -> bool:
     """Tell whether a champion is proved to be at most `good_enough` behind an arm (section 9)."""
     control, pool, desk = state.control[0], state.pool, state.evidence.desk
@@ -85,21 +84,19 @@ def _is_within(
     within = False
     if rows is not None:
         shift = int(rule.good_enough / rule.spacing * SUBCELLS)
-        one, two = rows[b], rows[a]
-        point = lattice.subcell_at(rule, 0.5 * (one.location + two.location - rule.good_enough))
-        within, _ = lattice.is_proved(
-            one, two, rule, pool, control.room, b, a, desk, point, shift, n, n, own, shared, enough
-        )
+        one, two = lattice.Arm(rows[b], pool, control.room, b, n), lattice.Arm(rows[a], pool, control.room, a, n)
+        point = lattice.subcell_at(rule, 0.5 * (one.row.location + two.row.location - rule.good_enough))
+        within, _ = lattice.is_proved(one, two, rule, desk, point, shift, replaced, enough)
     if tallies is not None:
         point = 0.5 * (tallies[b].total + tallies[a].total) / n
-        within, _ = bounds.is_proved(tallies[b], tallies[a], rule, desk, point, -rule.good_enough, own, shared, enough)
+        within, _ = bounds.is_proved(tallies[b], tallies[a], rule, desk, point, -rule.good_enough, replaced, enough)
     if sums is not None:
         within = clean.log_evidence(sums, rule, b, a, -rule.good_enough, n, enough) >= enough
     return within
 
 
 @kernel
-def _is_good_enough(state: CertifiedState, rule: Record, slot: int, own: float, shared: float) -> bool:
+def _is_good_enough(state: CertifiedState, rule: Record, slot: int, replaced: Replaced) -> bool:
     """Tell whether a champion is within `good_enough` of every other survivor."""
     control, evidence = state.control[0], state.evidence
     b = control.champions[slot]
@@ -107,9 +104,7 @@ def _is_good_enough(state: CertifiedState, rule: Record, slot: int, own: float, 
         return False
     for place in range(control.active):
         a = evidence.survivors[place]
-        if a != b and not _is_within(
-            state, rule, evidence.lattice, evidence.tallies, evidence.sums, slot, a, own, shared
-        ):
+        if a != b and not _is_within(state, rule, evidence.lattice, evidence.tallies, evidence.sums, slot, a, replaced):
             return False
     return True
 
@@ -139,30 +134,32 @@ def _cannot_grow(
     state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, b: int, a: int, count: float
 ) -> bool:
     control, pool, desk = state.control[0], state.pool, state.evidence.desk
+    n = control.rounds
     beyond = False
     if rows is not None:
-        beyond = is_beyond_lattice(rows[b], rows[a], rule, pool, control.room, b, a, desk, control.rounds, count)
+        one, two = lattice.Arm(rows[b], pool, control.room, b, n), lattice.Arm(rows[a], pool, control.room, a, n)
+        beyond = is_beyond_lattice(one, two, rule, desk, count)
     if tallies is not None:
-        beyond = is_beyond_bounds(tallies[b], tallies[a], rule, desk, control.rounds, count)
+        beyond = is_beyond_bounds(tallies[b], tallies[a], rule, desk, n, count)
     return beyond
 
 
 @kernel
-def stop_short(state: CertifiedState, rule: Record, own: float, shared: float) -> None:
+def stop_short(state: CertifiedState, rule: Record, replaced: Replaced) -> None:
     """Stop with an arm that is good enough, or without a winner where more rewards would not, or may not, name one."""
     control = state.control[0]
     n = control.rounds
     if rule.good_enough > 0.0:
-        control.next_look = min(control.next_look, next_comparison(rule, n + 1))
+        control.next_check = min(control.next_check, next_comparison(rule, n + 1))
         for slot in range(CHAMPIONS):
-            if control.done == 0 and _is_good_enough(state, rule, slot, own, shared):
+            if control.done == 0 and _is_good_enough(state, rule, slot, replaced):
                 control.done = IDENTIFIED
                 control.best = control.champions[slot]
         if control.done > 0:
             return
     if rule.epsilon > 0.0:
-        control.next_look = min(control.next_look, _limit_from(n + 1))
-        if n >= FIRST_LIMIT and n == _limit_from(n) and is_hidden(state, rule, own + shared):
+        control.next_check = min(control.next_check, _limit_from(n + 1))
+        if n >= FIRST_LIMIT and n == _limit_from(n) and is_hidden(state, rule, replaced.own + replaced.shared):
             control.done = INDISTINGUISHABLE
             control.limit = CONTAMINATION
             return
@@ -171,4 +168,4 @@ def stop_short(state: CertifiedState, rule: Record, own: float, shared: float) -
             control.done = INDISTINGUISHABLE
             control.limit = RESOLUTION
         else:
-            control.next_look = min(control.next_look, next_comparison(rule, rule.last_round))
+            control.next_check = min(control.next_check, next_comparison(rule, rule.last_round))

@@ -9,6 +9,8 @@ What an arm pays for its own replaced rewards is taken off the sums beforehand; 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,20 +18,47 @@ from bestarm.kernels.evidence import bounded as bounds
 from bestarm.kernels.evidence import lattice
 from bestarm.kernels.evidence.bounded import Tallies
 from bestarm.kernels.evidence.intervals import bounded_end, fits_no_mean, lattice_end
-from bestarm.kernels.evidence.lattice import LOST, Lattice
-from bestarm.kernels.evidence.limits import can_grow, log_means
-from bestarm.kernels.evidence.pair import BETS, CELLS, GROUPS, HALF, SUBCELLS, Desk
+from bestarm.kernels.evidence.lattice import LOST, Arm, Lattice
+from bestarm.kernels.evidence.limits import (
+    GRID,
+    POINTS,
+    can_grow,
+    cells_to_try,
+    log_means,
+    write_bounded_excess,
+    write_bounded_means,
+    write_lattice_excess,
+)
+from bestarm.kernels.evidence.pair import BETS, CELLS, GROUPS, HALF, Desk, Replaced
 from bestarm.kernels.jit.compile import entry_kernel, inlined_kernel, kernel
-from bestarm.kernels.order_statistics.samples import Pool, Record
+from bestarm.kernels.order_statistics.samples import Record
 from bestarm.kernels.rule import Rule
 
 Numbers = NDArray[np.float64]
 
 # Cells around the middle of an arm that are summed: evidence that its mean is above m is asked for mostly below it.
 _FAR_SIDE, _NEAR_SIDE, _FLAT_SIDE = HALF, 8, 2
-_ROOM = 64  # of the pool that kernels are given and never read
-_AROUND, _POINTS, _GRID = 1, 8, 256  # means that are tried for the limit, as in limits.py
+_ROOM = 1  # of rings of rewards, which no kernel reads here: the desk will do for a pool
 _LEAST_GAIN = 1e-11  # relative: how closely an infimum is bounded
+
+
+class Sums(NamedTuple):
+    """The sums of arms, on the lattice or within bounds, of which the other is None; their settings; room to work in.
+
+    A function that asks which of the two there is takes them as arguments of their own besides (see `State`).
+    """
+
+    rows: Lattice | None
+    tallies: Tallies | None
+    rule: Rule
+    desk: Desk
+
+
+class Values(NamedTuple):
+    """Rewards of an arm: different values, ascending, and how often each occurs."""
+
+    values: Numbers
+    counts: Numbers
 
 
 # ----------------------------------------------------------------------------------------------------------- one arm
@@ -99,9 +128,7 @@ def _lay_out(row: Record, rule: Record, desk: Desk, values: Numbers, begin: int,
 
 @inlined_kernel
 def _first_cell(side: int) -> int:
-    if side == lattice.UP:
-        return HALF - _FAR_SIDE
-    if side == lattice.FLAT_UP:
+    if side in (lattice.UP, lattice.FLAT_UP):
         return HALF - _FAR_SIDE
     return HALF - (_NEAR_SIDE if side == lattice.DOWN else _FLAT_SIDE)
 
@@ -145,33 +172,32 @@ def fill_cells(
 
 
 @entry_kernel
-def find_ends(
-    rows: Lattice | None,
-    tallies: Tallies | None,
-    rule: Rule,
-    pool: Pool,
-    desk: Desk,
-    index: int,
-    count: float,
-) -> tuple[float, float]:
+def find_ends(sums: Sums, index: int, count: float) -> tuple[float, float]:
     """Return the ends of the interval of an arm, in the units of the bets (section 9)."""
+    return _ends(sums.rows, sums.tallies, sums.rule[0], sums.desk, index, count)
+
+
+@kernel
+def _ends(
+    rows: Lattice | None, tallies: Tallies | None, rule: Record, desk: Desk, index: int, count: float
+) -> tuple[float, float]:
     lower, upper = -np.inf, np.inf
     if rows is not None:
         row = rows[index]
-        lower = lattice_end(row, rule[0], pool, _ROOM, index, desk, True, row.start, count)
-        upper = lattice_end(row, rule[0], pool, _ROOM, index, desk, False, row.start, count)
+        arm = Arm(row, desk, _ROOM, index, row.start)
+        lower, upper = lattice_end(arm, rule, desk, True, count), lattice_end(arm, rule, desk, False, count)
     if tallies is not None:
         one = tallies[index]
-        lower = bounded_end(one, rule[0], desk, True, one.through, count)
-        upper = bounded_end(one, rule[0], desk, False, one.through, count)
+        lower = bounded_end(one, rule, desk, True, one.through, count)
+        upper = bounded_end(one, rule, desk, False, one.through, count)
     return lower, upper
 
 
 @entry_kernel
-def fits_none(rows: Lattice, rule: Rule, pool: Pool, desk: Desk, index: int, count: float) -> bool:
+def fits_none(rows: Lattice, rule: Rule, desk: Desk, index: int, count: float) -> bool:
     """Tell whether no mean fits the rewards of an arm (section 8)."""
     row = rows[index]
-    return row.start >= 2 and fits_no_mean(row, rule[0], pool, _ROOM, index, desk, row.start, count)
+    return row.start >= 2 and fits_no_mean(Arm(row, desk, _ROOM, index, row.start), rule[0], desk, count)
 
 
 # ------------------------------------------------------------------------------------------------------------ a pair
@@ -179,52 +205,36 @@ def fits_none(rows: Lattice, rule: Rule, pool: Pool, desk: Desk, index: int, cou
 
 @kernel
 def _proves(
-    rows: Lattice | None,
-    tallies: Tallies | None,
-    rule: Record,
-    pool: Pool,
-    desk: Desk,
-    b: int,
-    a: int,
-    lead: float,
-    shared: float,
-    enough: float,
+    sums: Sums, rows: Lattice | None, tallies: Tallies | None, b: int, a: int, lead: float, shared: float, enough: float
 ) -> bool:
     """Tell whether b leads a by more than `lead`, in the units of the bets, with so much log evidence (section 4)."""
+    rule, desk, replaced = sums.rule[0], sums.desk, Replaced(0.0, shared)
     proved = False
     if rows is not None:
-        one, two = rows[b], rows[a]
-        n, n_two = one.start, two.start
-        shift = -int(np.ceil(lead / rule.spacing * SUBCELLS - 1e-9))
-        point = lattice.subcell_at(rule, 0.5 * (one.location + two.location + lead))
-        proved = n > 0 and n_two > 0
+        one, two = Arm(rows[b], desk, _ROOM, b, rows[b].start), Arm(rows[a], desk, _ROOM, a, rows[a].start)
+        shift = lattice.shift_for(rule, lead)
+        point = lattice.subcell_at(rule, 0.5 * (one.row.location + two.row.location + lead))
+        proved = one.n > 0 and two.n > 0
         if proved and _is_summed(one, lattice.UP, point) and _is_summed(two, lattice.DOWN, point + shift):
-            proved = lattice.weigh_raw(one, two, rule, desk, point, shift, n, n_two, 0.0, shared) >= enough
+            proved = lattice.weigh(one, two, rule, desk, point, shift, replaced, -np.inf) >= enough
         if proved:
-            proved, _ = lattice.is_proved(
-                one, two, rule, pool, _ROOM, b, a, desk, point, shift, n, n_two, 0.0, shared, enough
-            )
+            proved, _ = lattice.is_proved(one, two, rule, desk, point, shift, replaced, enough)
     if tallies is not None:
         first, second = tallies[b], tallies[a]
         if first.through > 0 and second.through > 0:
             point = 0.5 * (first.total / first.through + second.total / second.through + lead)
-            proved, _ = bounds.is_proved(first, second, rule, desk, point, lead, 0.0, shared, enough)
+            proved, _ = bounds.is_proved(first, second, rule, desk, point, lead, replaced, enough)
     return proved
 
 
 @inlined_kernel
-def _is_summed(row: Record, side: int, point: int) -> bool:
-    slot = lattice.cell_of(point) - row.base + HALF
-    return _first_cell(side) <= slot <= _last_cell(side)
+def _is_summed(arm: Arm, side: int, point: int) -> bool:
+    return _first_cell(side) <= lattice.slot_of(arm, point) <= _last_cell(side)
 
 
 @entry_kernel
 def find_worse(
-    rows: Lattice | None,
-    tallies: Tallies | None,
-    rule: Rule,
-    pool: Pool,
-    desk: Desk,
+    sums: Sums,
     order: NDArray[np.int64],
     rivals: int,
     lead: float,
@@ -241,7 +251,7 @@ def find_worse(
         a = order[place]
         worse[a] = 0
         for other in range(min(place, rivals)):
-            if _proves(rows, tallies, rule[0], pool, desk, order[other], a, lead, shared, rule[0].log_threshold):
+            if _proves(sums, sums.rows, sums.tallies, order[other], a, lead, shared, sums.rule[0].log_threshold):
                 worse[a] = 1
                 break
         if hasty and place > 0 and worse[a] == 0:
@@ -249,28 +259,18 @@ def find_worse(
 
 
 @entry_kernel
-def proves(
-    rows: Lattice | None,
-    tallies: Tallies | None,
-    rule: Rule,
-    pool: Pool,
-    desk: Desk,
-    b: int,
-    a: int,
-    lead: float,
-    shared: float,
-    enough: float,
-) -> bool:
+def proves(sums: Sums, b: int, a: int, lead: float, shared: float, enough: float) -> bool:
     """Tell whether b leads a by more than `lead`, in the units of the bets, with so much log evidence (section 4)."""
-    return _proves(rows, tallies, rule[0], pool, desk, b, a, lead, shared, enough)
+    return _proves(sums, sums.rows, sums.tallies, b, a, lead, shared, enough)
 
 
 @kernel
 def _least_log_pair(one: Record, two: Record, rule: Record, desk: Desk, shared: float) -> float:
     """Return the infimum of log W over all means, from below: the tangents of a convex function (section 6)."""
     left, right = 0.0, 1.0
-    low, low_slope = bounds.pair_at(one, two, rule, desk, left, 0.0, 0.0, shared)
-    high, high_slope = bounds.pair_at(one, two, rule, desk, right, 0.0, 0.0, shared)
+    replaced = Replaced(0.0, shared)
+    low, low_slope = bounds.pair_at(one, two, rule, desk, left, 0.0, replaced)
+    high, high_slope = bounds.pair_at(one, two, rule, desk, right, 0.0, replaced)
     if low_slope >= 0.0 or high_slope <= 0.0:
         return low if low_slope >= 0.0 else high
     meet = lower = 0.0
@@ -281,7 +281,7 @@ def _least_log_pair(one: Record, two: Record, rule: Record, desk: Desk, shared: 
         if min(low, high) - lower <= _LEAST_GAIN * max(abs(lower), 1.0):
             break
         mean = meet if turn & 1 == 0 and left < meet < right else 0.5 * (left + right)
-        value, slope = bounds.pair_at(one, two, rule, desk, mean, 0.0, 0.0, shared)
+        value, slope = bounds.pair_at(one, two, rule, desk, mean, 0.0, replaced)
         if slope < 0.0:
             left, low, low_slope = mean, value, slope
         else:
@@ -292,44 +292,41 @@ def _least_log_pair(one: Record, two: Record, rule: Record, desk: Desk, shared: 
 
 
 @entry_kernel
-def judge(
-    rows: Lattice | None,
-    tallies: Tallies | None,
-    rule: Rule,
-    pool: Pool,
-    desk: Desk,
-    b: int,
-    a: int,
-    shared: float,
-    widest: float,
-) -> tuple[float, float]:
+def judge(sums: Sums, b: int, a: int, shared: float, widest: float) -> tuple[float, float]:
     """Return the log evidence that b is better than a, from below, and the largest lead that is proved (section 9).
 
     A lead is looked for between -widest and widest, in the units of the bets; -infinity if not even -widest is proved.
     """
+    return _judge(sums, sums.rows, sums.tallies, b, a, shared, widest)
+
+
+@kernel
+def _judge(
+    sums: Sums, rows: Lattice | None, tallies: Tallies | None, b: int, a: int, shared: float, widest: float
+) -> tuple[float, float]:
     evidence = -np.inf
     if tallies is not None:
         if tallies[a].through == 0 or tallies[b].through == 0:
             return 0.0, -np.inf
-        evidence = _least_log_pair(tallies[b], tallies[a], rule[0], desk, shared)
+        evidence = _least_log_pair(tallies[b], tallies[a], sums.rule[0], sums.desk, shared)
     if rows is not None:
         low, high = 0.0, 1.0
-        while high < 1e9 and _proves(rows, tallies, rule[0], pool, desk, b, a, 0.0, shared, high):
+        while high < 1e9 and _proves(sums, rows, tallies, b, a, 0.0, shared, high):
             low, high = high, 2.0 * high
         for _ in range(34):
             middle = 0.5 * (low + high)
-            if _proves(rows, tallies, rule[0], pool, desk, b, a, 0.0, shared, middle):
+            if _proves(sums, rows, tallies, b, a, 0.0, shared, middle):
                 low = middle
             else:
                 high = middle
         evidence = low
-    enough = rule[0].log_threshold
+    enough = sums.rule[0].log_threshold
     lead, beyond = -widest, widest
-    if not _proves(rows, tallies, rule[0], pool, desk, b, a, lead, shared, enough):
+    if not _proves(sums, rows, tallies, b, a, lead, shared, enough):
         return max(evidence, 0.0), -np.inf
     for _ in range(30):
         middle = 0.5 * (lead + beyond)
-        if _proves(rows, tallies, rule[0], pool, desk, b, a, middle, shared, enough):
+        if _proves(sums, rows, tallies, b, a, middle, shared, enough):
             lead = middle
         else:
             beyond = middle
@@ -340,58 +337,41 @@ def judge(
 
 
 @kernel
-def _write_excess(desk: Desk, place: int, n: float, own: float, bets: int, rule: Record) -> None:
+def _write_totals(rule: Record, desk: Desk, place: int, n: float, own: float) -> None:
     """Turn what a reward can gain at most on average into what all of an arm's can, less its own price."""
-    for bet in range(bets):
+    for bet in range(rule.bets):
         desk[place + bet] = n * desk[place + bet] - own * rule.odds[bet]
 
 
 @entry_kernel
-def is_beyond_bounds(
-    tallies: Tallies, rule: Rule, desk: Desk, b: int, a: int, own_b: float, own_a: float, shared: float
-) -> bool:
-    """Tell whether no term of W(b, a) can grow at some mean, as in limits.py, with n_b and n_a rewards (section 10)."""
-    one, two = tallies[b], tallies[a]
-    ups, downs = bounds.MOMENTS, bounds.MOMENTS + 2 * BETS
-    bets = rule[0].bets
-    log_means(desk, ups, bets, bounds.write_moments(one, rule[0], desk, bounds.UP, ups))
-    log_means(desk, downs, bets, bounds.write_moments(two, rule[0], desk, bounds.DOWN, downs))
-    first, second = one.total / one.through, two.total / two.through
-    low, high = max(min(first, second) - 0.15, 0.0), min(max(first, second) + 0.15, 1.0)
-    for point in range(_GRID + 1):
-        m = low + (high - low) * point / _GRID
-        for bet in range(bets):
-            fixed, rising, clip = rule[0].fixed[bet], rule[0].rising[bet], rule[0].clip[bet]
-            desk[bounds.UPS + bet] = desk[ups + bet] - np.log(fixed + rising * min(m, clip))
-            desk[bounds.DOWNS + bet] = desk[downs + bet] - np.log(fixed + rising * min(1.0 - m, clip))
-        _write_excess(desk, bounds.UPS, float(one.through), own_b, bets, rule[0])
-        _write_excess(desk, bounds.DOWNS, float(two.through), own_a, bets, rule[0])
-        if not can_grow(rule[0], desk, bounds.UPS, bounds.DOWNS, 0.0, shared):
+def is_beyond_bounds(pair: Tallies, rule: Rule, desk: Desk, own: Numbers, shared: float) -> bool:
+    """Tell whether no term of W(b, a) can grow at some mean, as in limits.py, with n_b and n_a rewards (section 10).
+
+    The pair are the sums of b and a, and `own` is how many rewards of each of them may have been replaced.
+    """
+    one, two = pair[0], pair[1]
+    write_bounded_means(one, two, rule[0], desk)
+    for point in range(GRID + 1):
+        write_bounded_excess(rule[0], desk, one.total / one.through, two.total / two.through, point)
+        _write_totals(rule[0], desk, bounds.UPS, float(one.through), own[0])
+        _write_totals(rule[0], desk, bounds.DOWNS, float(two.through), own[1])
+        if not can_grow(rule[0], desk, bounds.UPS, bounds.DOWNS, Replaced(0.0, shared)):
             return True
     return False
 
 
 @kernel
-def _write_moments(
-    row: Record, rule: Record, desk: Desk, values: Numbers, counts: Numbers, sign: float, slot: int, place: int
-) -> int:
+def _write_moments(row: Record, rule: Record, desk: Desk, rewards: Values, sign: float, slot: int, place: int) -> int:
     """Write the sums of h and of h^2 of all bets of a cell to the desk; return over how many rewards."""
     for bet in range(2 * BETS):
         desk[place + bet] = 0.0
     cell = slot if sign > 0.0 else CELLS - slot
+    values, counts = rewards
     begin, number = 0, 0.0
     while begin < values.size:
         block = _block_from(counts, begin)
         _lay_out(row, rule, desk, values, begin, block, sign)
-        first = 0
-        for group in range(GROUPS):
-            exponentials = lattice.EXPONENTIALS + lattice.BLOCK * group
-            for bet in range(first, rule.group_end[group]):
-                line = rule.constant[cell, bet], rule.slope[bet], rule.size[cell, bet]
-                total, squares = lattice.moments(desk, block, exponentials, rule.most[bet], line[0], line[1], line[2])
-                desk[place + bet] += counts[begin] * total
-                desk[place + BETS + bet] += counts[begin] * squares
-            first = max(first, rule.group_end[group])
+        lattice.add_moments(rule, desk, cell, block, counts[begin], place)
         number += block * counts[begin]
         begin += block
     return int(number)
@@ -399,43 +379,26 @@ def _write_moments(
 
 @entry_kernel
 def is_beyond_lattice(
-    rows: Lattice,
-    rule: Rule,
-    desk: Desk,
-    b: int,
-    a: int,
-    values: Numbers,
-    counts: Numbers,
-    other_values: Numbers,
-    other_counts: Numbers,
-    own_b: float,
-    own_a: float,
-    shared: float,
+    pair: Lattice, rule: Rule, desk: Desk, rewards_b: Values, rewards_a: Values, own: Numbers, shared: float
 ) -> bool:
-    """Tell whether no term of W(b, a) can grow at some mean, as in limits.py, with n_b and n_a rewards (section 10)."""
-    one, two = rows[b], rows[a]
-    bets, spacing = rule[0].bets, rule[0].spacing
-    low, high = min(one.location, two.location), max(one.location, two.location)
-    first = int(np.floor(low / spacing + 0.5)) - _AROUND
-    last = int(np.floor(high / spacing + 0.5)) + _AROUND
+    """Tell whether no term of W(b, a) can grow at some mean, as `is_beyond_bounds` does."""
+    one, two = pair[0], pair[1]
+    first, last = cells_to_try(one, two, rule[0])
     ups, downs = lattice.MOMENTS, lattice.MOMENTS + 2 * BETS
     for cell in range(first, last + 1):
         up, down = cell - one.base + HALF, cell - two.base + HALF
         if not (0 <= up < CELLS and 0 <= down < CELLS):
             return False
-        number = _write_moments(one, rule[0], desk, values, counts, 1.0, up, ups)
-        other = _write_moments(two, rule[0], desk, other_values, other_counts, -1.0, down, downs)
+        number = _write_moments(one, rule[0], desk, rewards_b, 1.0, up, ups)
+        other = _write_moments(two, rule[0], desk, rewards_a, -1.0, down, downs)
         if number < 2 or other < 2:
             return False
-        log_means(desk, ups, bets, number)
-        log_means(desk, downs, bets, other)
-        for point in range(_POINTS + 1):
-            part = point * (SUBCELLS // _POINTS)
-            for bet in range(bets):
-                desk[lattice.UPS + bet] = desk[ups + bet] - rule[0].price[bet, part]
-                desk[lattice.DOWNS + bet] = desk[downs + bet] - rule[0].price[bet, SUBCELLS - part]
-            _write_excess(desk, lattice.UPS, float(one.start), own_b, bets, rule[0])
-            _write_excess(desk, lattice.DOWNS, float(two.start), own_a, bets, rule[0])
-            if not can_grow(rule[0], desk, lattice.UPS, lattice.DOWNS, 0.0, shared):
+        log_means(desk, ups, rule[0].bets, number)
+        log_means(desk, downs, rule[0].bets, other)
+        for point in range(POINTS + 1):
+            write_lattice_excess(rule[0], desk, point)
+            _write_totals(rule[0], desk, lattice.UPS, float(one.start), own[0])
+            _write_totals(rule[0], desk, lattice.DOWNS, float(two.start), own[1])
+            if not can_grow(rule[0], desk, lattice.UPS, lattice.DOWNS, Replaced(0.0, shared)):
                 return True
     return False

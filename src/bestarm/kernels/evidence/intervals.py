@@ -7,30 +7,29 @@ import numpy as np
 from bestarm.kernels.evidence import bounded as bounds
 from bestarm.kernels.evidence import clean, lattice
 from bestarm.kernels.evidence.clean import Sums
-from bestarm.kernels.evidence.lattice import LOST
+from bestarm.kernels.evidence.lattice import LOST, Arm
 from bestarm.kernels.evidence.pair import CELLS, HALF, SUBCELLS, Desk, log_mixture, log_sum, reaches
 from bestarm.kernels.jit.compile import kernel
-from bestarm.kernels.order_statistics.samples import Pool, Record
+from bestarm.kernels.order_statistics.samples import Record
 
 _HALVINGS = 50
 
 
 @kernel
-def lattice_end(
-    row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, up: bool, n: int, count: float
-) -> float:
+def lattice_end(arm: Arm, rule: Record, desk: Desk, up: bool, count: float) -> float:
     """Return the lower (up) or upper end of the interval of an arm, in the units of the bets (section 9)."""
     side, step = (lattice.UP, 1) if up else (lattice.DOWN, -1)
+    row = arm.row
     begin = int(np.floor(row.location / rule.spacing + 0.5)) - row.base + HALF
-    slot = lattice.edge(row, rule, pool, room, index, desk, up, begin, n, count, rule.log_shown)
+    slot = lattice.edge(arm, rule, desk, up, begin, count, rule.log_shown)
     if slot == LOST:
         return -np.inf if up else np.inf
     end = (slot - HALF + row.base) * rule.spacing + step * 0.5 * rule.spacing
     slot += step
-    while 0 <= slot < CELLS and lattice.fold(row, rule, pool, room, index, desk, side, slot, slot, n):
+    while 0 <= slot < CELLS and lattice.fold(arm, rule, desk, side, slot, slot):
         near = (slot - HALF + row.base) * rule.spacing - step * 0.5 * rule.spacing
         for point in range(1, SUBCELLS + 1):
-            lattice.read(row, rule, desk, lattice.UPS, side, slot, point, n, count)
+            lattice.read(arm, rule, desk, lattice.UPS, side, slot, point, count)
             if not reaches(rule, desk, lattice.UPS, rule.log_shown):
                 return end
             end = near + step * point * rule.spacing / SUBCELLS
@@ -70,26 +69,24 @@ def clean_end(sums: Sums, rule: Record, index: int, sign: float) -> float:
 
 
 @kernel
-def fits_no_mean(
-    row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, n: int, count: float
-) -> bool:
+def fits_no_mean(arm: Arm, rule: Record, desk: Desk, count: float) -> bool:
     """Tell whether the evidence against every mean is enough for an alarm: the mean of up and down (section 8)."""
     enough = rule.log_alarm + np.log(2.0)
-    begin = int(np.floor(row.location / rule.spacing + 0.5)) - row.base + HALF
-    low = lattice.edge(row, rule, pool, room, index, desk, True, begin, n, count, enough)
+    begin = int(np.floor(arm.row.location / rule.spacing + 0.5)) - arm.row.base + HALF
+    low = lattice.edge(arm, rule, desk, True, begin, count, enough)
     if low == LOST:
         return False
-    high = lattice.edge(row, rule, pool, room, index, desk, False, begin, n, count, enough)
+    high = lattice.edge(arm, rule, desk, False, begin, count, enough)
     if high == LOST:
         return False
     for slot in range(low + 1, high):
-        if not lattice.fold(row, rule, pool, room, index, desk, lattice.UP, slot, slot, n):
+        if not lattice.fold(arm, rule, desk, lattice.UP, slot, slot):
             return False
-        if not lattice.fold(row, rule, pool, room, index, desk, lattice.DOWN, slot, slot, n):
+        if not lattice.fold(arm, rule, desk, lattice.DOWN, slot, slot):
             return False
         for part in range(SUBCELLS):
-            lattice.read(row, rule, desk, lattice.UPS, lattice.UP, slot, part + 1, n, count)
-            lattice.read(row, rule, desk, lattice.DOWNS, lattice.DOWN, slot, SUBCELLS - part, n, count)
+            lattice.read(arm, rule, desk, lattice.UPS, lattice.UP, slot, part + 1, count)
+            lattice.read(arm, rule, desk, lattice.DOWNS, lattice.DOWN, slot, SUBCELLS - part, count)
             both = log_sum(log_mixture(rule, desk, lattice.UPS), log_mixture(rule, desk, lattice.DOWNS))
             if both < enough:
                 return False

@@ -14,10 +14,12 @@ A cell is summed when it is asked for (`fold`): from the rewards that the arm ke
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.evidence.pair import BETS, CELLS, GROUPS, HALF, SUBCELLS, Desk, log_pair, reaches
+from bestarm.kernels.evidence.pair import BETS, CELLS, GROUPS, HALF, SUBCELLS, Desk, Replaced, log_pair, reaches
 from bestarm.kernels.jit.compile import fast_kernel, inlined_kernel, kernel
 from bestarm.kernels.order_statistics.samples import Pool, Record
 from bestarm.kernels.order_statistics.selection import select_last
@@ -55,48 +57,62 @@ DESK = _LOCATED + MOST_LOCATED
 Lattice = NDArray[np.void]
 
 
+class Arm(NamedTuple):
+    """An arm and those of its rewards that count: the first n, of which the last ones are in its ring in the pool.
+
+    It is made where it is needed: numba passes records on, and returns none.
+    """
+
+    row: Record  # its sums, of lattice_dtype
+    pool: Pool
+    room: int  # of a ring
+    ring: int  # which one: the number of the arm
+    n: int
+
+
+class Bet(NamedTuple):
+    """h around one cell, but for the rate of its exponential, which is that of its group."""
+
+    most: float
+    constant: float
+    slope: float
+    size: float
+
+
+@inlined_kernel
+def bet_around(rule: Record, cell: int, bet: int) -> Bet:
+    """Return a bet around a cell, counted from the middle one of an arm."""
+    return Bet(rule.most[bet], rule.constant[cell, bet], rule.slope[bet], rule.size[cell, bet])
+
+
 # -------------------------------------------------------------------------------------------------------- one arm
 
 
 @fast_kernel
-def _product(
-    desk: Desk, number: int, exponentials: int, most: float, constant: float, slope: float, size: float
-) -> float:
+def _product(desk: Desk, number: int, exponentials: int, bet: Bet) -> float:
     """Return the product of h over a block of rewards."""
     product = 1.0
     for place in range(number):
-        product *= min(most, constant + slope * desk[place] + size * desk[exponentials + place])
+        product *= min(bet.most, bet.constant + bet.slope * desk[place] + bet.size * desk[exponentials + place])
     return product
 
 
 @fast_kernel
-def _flat_product(
-    desk: Desk,
-    number: int,
-    exponentials: int,
-    most: float,
-    constant: float,
-    slope: float,
-    size: float,
-    turn: float,
-    least: float,
-) -> float:
+def _flat_product(desk: Desk, number: int, exponentials: int, bet: Bet, turn: float, least: float) -> float:
     """Return the product of h over a block of rewards, with its least value for those below the turn."""
     product = 1.0
     for place in range(number):
-        h = min(most, constant + slope * desk[place] + size * desk[exponentials + place])
+        h = min(bet.most, bet.constant + bet.slope * desk[place] + bet.size * desk[exponentials + place])
         product *= least if desk[place] < turn else h
     return product
 
 
 @fast_kernel
-def moments(
-    desk: Desk, number: int, exponentials: int, most: float, constant: float, slope: float, size: float
-) -> tuple[float, float]:
+def _moments(desk: Desk, number: int, exponentials: int, bet: Bet) -> tuple[float, float]:
     """Return the sums of h and of h^2 over a block of rewards."""
     first = second = 0.0
     for place in range(number):
-        h = min(most, constant + slope * desk[place] + size * desk[exponentials + place])
+        h = min(bet.most, bet.constant + bet.slope * desk[place] + bet.size * desk[exponentials + place])
         first += h
         second += h * h
     return first, second
@@ -111,43 +127,40 @@ def fold_block(row: Record, rule: Record, desk: Desk, side: int, slot: int, numb
         exponentials = EXPONENTIALS + BLOCK * group
         for bet in range(first, rule.group_end[group]):
             if side < FLAT_UP:
-                product = _product(
-                    desk,
-                    number,
-                    exponentials,
-                    rule.most[bet],
-                    rule.constant[cell, bet],
-                    rule.slope[bet],
-                    rule.size[cell, bet],
-                )
+                product = _product(desk, number, exponentials, bet_around(rule, cell, bet))
             else:
-                product = _flat_product(
-                    desk,
-                    number,
-                    exponentials,
-                    rule.most[bet],
-                    rule.constant[cell, bet],
-                    rule.slope[bet],
-                    rule.size[cell, bet],
-                    rule.lowest[bet] + (cell - HALF) * rule.spacing,
-                    rule.least[bet],
-                )
+                turn = rule.lowest[bet] + (cell - HALF) * rule.spacing
+                product = _flat_product(desk, number, exponentials, bet_around(rule, cell, bet), turn, rule.least[bet])
             row.sums[side, slot, bet] += times * np.log(product)
         first = max(first, rule.group_end[group])
 
 
+@kernel
+def add_moments(rule: Record, desk: Desk, cell: int, number: int, times: float, place: int) -> None:
+    """Add the sums of h and of h^2 over the block of rewards on the desk to those at a place, so many times."""
+    first = 0
+    for group in range(GROUPS):
+        exponentials = EXPONENTIALS + BLOCK * group
+        for bet in range(first, rule.group_end[group]):
+            total, squares = _moments(desk, number, exponentials, bet_around(rule, cell, bet))
+            desk[place + bet] += times * total
+            desk[place + BETS + bet] += times * squares
+        first = max(first, rule.group_end[group])
+
+
 @inlined_kernel
-def block_from(room: int, begin: int, n: int) -> int:
+def _block_from(room: int, begin: int, n: int) -> int:
     """Return how many rewards to take in one block: not around the end of the ring."""
     return min(BLOCK, n - begin, room - (begin & (room - 1)))
 
 
 @kernel
-def _fill_sheet(row: Record, rule: Record, pool: Pool, stride: int, room: int, index: int, n: int) -> None:
+def _fill_sheet(arm: Arm, rule: Record, stride: int, n: int) -> None:
     """Compute the exponentials of an arm's rewards up to the n-th: once each, for all cells."""
+    row, pool, room = arm.row, arm.pool, arm.room
     middle = row.base * rule.spacing
     for reward in range(max(row.sheeted, row.start), n):
-        place = index * room + (reward & (room - 1))
+        place = arm.ring * room + (reward & (room - 1))
         x = min(max(pool[place] - middle, -FAR), FAR)
         for group in range(GROUPS):
             if rule.group_end[group] > 0:
@@ -156,14 +169,13 @@ def _fill_sheet(row: Record, rule: Record, pool: Pool, stride: int, room: int, i
 
 
 @kernel
-def lay_out(
-    row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, sign: float, begin: int, number: int
-) -> None:
+def _lay_out(arm: Arm, rule: Record, desk: Desk, sign: float, begin: int, number: int) -> None:
     """Lay a block of an arm's rewards on the desk, as distances from its middle cell, with their exponentials."""
+    pool = arm.pool
     stride = pool.size // (1 + GROUPS)
-    _fill_sheet(row, rule, pool, stride, room, index, begin + number)
-    middle = row.base * rule.spacing
-    start = index * room + (begin & (room - 1))
+    _fill_sheet(arm, rule, stride, begin + number)
+    middle = arm.row.base * rule.spacing
+    start = arm.ring * arm.room + (begin & (arm.room - 1))
     for place in range(number):
         desk[X + place] = sign * min(max(pool[start + place] - middle, -FAR), FAR)
     for group in range(GROUPS):
@@ -174,10 +186,9 @@ def lay_out(
 
 
 @kernel
-def fold(
-    row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, side: int, first: int, last: int, n: int
-) -> bool:
-    """Sum the cells first, ..., last of an arm up to its n-th reward; False if one of them is out of reach."""
+def fold(arm: Arm, rule: Record, desk: Desk, side: int, first: int, last: int) -> bool:
+    """Sum the cells first, ..., last of an arm over the rewards that count; False if one of them is out of reach."""
+    row, n = arm.row, arm.n
     if first < 0 or last >= CELLS:
         return False
     begin = n
@@ -187,11 +198,11 @@ def fold(
         begin = min(begin, row.through[side, slot])
     sign = 1.0 if side in (UP, FLAT_UP) else -1.0
     while begin < n:
-        number = block_from(room, begin, n)
+        number = _block_from(arm.room, begin, n)
         for slot in range(first, last + 1):
             if row.through[side, slot] > begin:
                 number = min(number, row.through[side, slot] - begin)
-        lay_out(row, rule, pool, room, index, desk, sign, begin, number)
+        _lay_out(arm, rule, desk, sign, begin, number)
         for slot in range(first, last + 1):
             if row.through[side, slot] == begin:
                 if begin == 0:
@@ -204,28 +215,18 @@ def fold(
 
 
 @kernel
-def write_moments(
-    row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, side: int, slot: int, n: int, place: int
-) -> int:
+def write_moments(arm: Arm, rule: Record, desk: Desk, side: int, slot: int, place: int) -> int:
     """Write the sums of h and of h^2 over the rewards kept, of all bets of a cell, to the desk; return how many."""
     for bet in range(2 * BETS):
         desk[place + bet] = 0.0
     cell = slot if side == UP else CELLS - slot
-    begin = row.start
-    while begin < n:
-        number = block_from(room, begin, n)
-        lay_out(row, rule, pool, room, index, desk, 1.0 if side == UP else -1.0, begin, number)
-        first = 0
-        for group in range(GROUPS):
-            exponentials = EXPONENTIALS + BLOCK * group
-            for bet in range(first, rule.group_end[group]):
-                line = rule.constant[cell, bet], rule.slope[bet], rule.size[cell, bet]
-                total, squares = moments(desk, number, exponentials, rule.most[bet], line[0], line[1], line[2])
-                desk[place + bet] += total
-                desk[place + BETS + bet] += squares
-            first = max(first, rule.group_end[group])
+    begin = arm.row.start
+    while begin < arm.n:
+        number = _block_from(arm.room, begin, arm.n)
+        _lay_out(arm, rule, desk, 1.0 if side == UP else -1.0, begin, number)
+        add_moments(rule, desk, cell, number, 1.0, place)
         begin += number
-    return n - row.start
+    return arm.n - arm.row.start
 
 
 @kernel
@@ -237,13 +238,14 @@ def forget_cells(row: Record) -> None:
 
 
 @kernel
-def locate(row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, n: int) -> None:
+def locate(arm: Arm, rule: Record, desk: Desk) -> None:
     """Renew the location of an arm, the median of its last rewards, and move its cells if it has left their middle."""
+    row, n, room = arm.row, arm.n, arm.room
     number = min(n - row.start, MOST_LOCATED)
     if number < 1:
         return
     for place in range(number):
-        desk[_LOCATED + place] = pool[index * room + ((n - number + place) & (room - 1))]
+        desk[_LOCATED + place] = arm.pool[arm.ring * room + ((n - number + place) & (room - 1))]
     select_last(desk, _LOCATED, number, number - (number >> 1), 1.0)
     median = desk[_LOCATED + (number >> 1)]
     for place in range(number >> 1, number):
@@ -258,12 +260,10 @@ def locate(row: Record, rule: Record, pool: Pool, room: int, index: int, desk: D
 
 
 @inlined_kernel
-def read(
-    row: Record, rule: Record, desk: Desk, place: int, side: int, slot: int, point: int, n: int, count: float
-) -> None:
+def read(arm: Arm, rule: Record, desk: Desk, place: int, side: int, slot: int, point: int, count: float) -> None:
     """Write the log evidence of the bets of a cell to the desk: sums less prices (sections 3 and 5)."""
     for bet in range(rule.bets):
-        desk[place + bet] = row.sums[side, slot, bet] - n * rule.price[bet, point] - count * rule.odds[bet]
+        desk[place + bet] = arm.row.sums[side, slot, bet] - arm.n * rule.price[bet, point] - count * rule.odds[bet]
 
 
 # ----------------------------------------------------------------------------------------------------------- a pair
@@ -281,36 +281,42 @@ def subcell_at(rule: Record, mean: float) -> int:
     return int(np.floor((mean / rule.spacing + 0.5) * SUBCELLS))
 
 
+@inlined_kernel
+def shift_for(rule: Record, lead: float) -> int:
+    """Return by how many sub-cells arm a's mean may be above b's, less than none for a lead, so as to prove one."""
+    return -int(np.ceil(lead / rule.spacing * SUBCELLS - 1e-9))
+
+
+@inlined_kernel
+def slot_of(arm: Arm, point: int) -> int:
+    """Return where an arm keeps the cell of a sub-cell, if it does."""
+    return cell_of(point) - arm.row.base + HALF
+
+
 @kernel
-def pair_at(
-    one: Record,
-    two: Record,
-    rule: Record,
-    pool: Pool,
-    room: int,
-    b: int,
-    a: int,
-    desk: Desk,
-    point: int,
-    n: int,
-    own: float,
-    shared: float,
-    enough: float,
-) -> float:
+def pair_at(one: Arm, two: Arm, rule: Record, desk: Desk, point: int, replaced: Replaced, enough: float) -> float:
     """Return log W of the pair at one sub-cell, by the cell's own sums: at least the infimum over all means.
 
     -infinity if it is certain to be below `enough`, nan if the cell is out of reach. The log evidence of the bets stays
     on the desk.
     """
-    up, down = cell_of(point) - one.base + HALF, cell_of(point) - two.base + HALF
-    if not fold(one, rule, pool, room, b, desk, UP, up, up, n):
+    up, down = slot_of(one, point), slot_of(two, point)
+    if not fold(one, rule, desk, UP, up, up):
         return np.nan
-    if not fold(two, rule, pool, room, a, desk, DOWN, down, down, n):
+    if not fold(two, rule, desk, DOWN, down, down):
         return np.nan
-    part = point & (SUBCELLS - 1)
-    read(one, rule, desk, UPS, UP, up, part + 1, n, own)
-    read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - part, n, own)
-    return log_pair(rule, desk, UPS, DOWNS, shared, enough)
+    return weigh(one, two, rule, desk, point, 0, replaced, enough)
+
+
+@kernel
+def weigh(
+    one: Arm, two: Arm, rule: Record, desk: Desk, point: int, shift: int, replaced: Replaced, enough: float
+) -> float:
+    """Return the same at a sub-cell of b, and of a so many further up, whose cells have been summed."""
+    up, down = slot_of(one, point), slot_of(two, point + shift)
+    read(one, rule, desk, UPS, UP, up, (point & (SUBCELLS - 1)) + 1, replaced.own)
+    read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - ((point + shift) & (SUBCELLS - 1)), replaced.own)
+    return log_pair(rule, desk, UPS, DOWNS, replaced.shared, enough)
 
 
 @kernel
@@ -323,19 +329,7 @@ def write_growth(rule: Record, desk: Desk, point: int) -> None:
 
 
 @kernel
-def edge(
-    row: Record,
-    rule: Record,
-    pool: Pool,
-    room: int,
-    index: int,
-    desk: Desk,
-    up: bool,
-    begin: int,
-    n: int,
-    count: float,
-    enough: float,
-) -> int:
+def edge(arm: Arm, rule: Record, desk: Desk, up: bool, begin: int, count: float, enough: float) -> int:
     """Return the cell, from `begin` outwards, beyond which an arm's evidence alone is enough (section 5).
 
     Outwards is downwards for the arm that is said to be better. The flat bets of a cell, at the price of its inner end,
@@ -345,13 +339,13 @@ def edge(
     place = UPS if up else DOWNS
     slot = min(max(begin, 0), CELLS - 1)
     while 0 <= slot < CELLS:
-        if not fold(row, rule, pool, room, index, desk, side, slot, slot, n):
+        if not fold(arm, rule, desk, side, slot, slot):
             return LOST
-        read(row, rule, desk, place, side, slot, SUBCELLS, n, count)
+        read(arm, rule, desk, place, side, slot, SUBCELLS, count)
         if reaches(rule, desk, place, enough):  # flat evidence is less: most cells need not be asked for it
-            if not fold(row, rule, pool, room, index, desk, flat, slot, slot, n):
+            if not fold(arm, rule, desk, flat, slot, slot):
                 return LOST
-            read(row, rule, desk, place, flat, slot, SUBCELLS, n, count)
+            read(arm, rule, desk, place, flat, slot, SUBCELLS, count)
             if reaches(rule, desk, place, enough):
                 return slot
         slot += step
@@ -360,26 +354,16 @@ def edge(
 
 @inlined_kernel
 def _is_enough(
-    one: Record,
-    two: Record,
-    rule: Record,
-    desk: Desk,
-    right: int,
-    left: int,
-    n: int,
-    n_two: int,
-    own: float,
-    shared: float,
-    enough: float,
+    one: Arm, two: Arm, rule: Record, desk: Desk, right: int, left: int, replaced: Replaced, enough: float
 ) -> bool:
     """Tell whether W is enough where arm b's mean ends at the point `right` and arm a's begins at the point `left`.
 
     Points are ends of sub-cells: `right` belongs to the cell that it ends, `left` to the one that it begins.
     """
     up, down = cell_of(right - 1), cell_of(left)
-    read(one, rule, desk, UPS, UP, up - one.base + HALF, right - (up << 6), n, own)
-    read(two, rule, desk, DOWNS, DOWN, down - two.base + HALF, SUBCELLS - (left - (down << 6)), n_two, own)
-    return log_pair(rule, desk, UPS, DOWNS, shared, enough) >= enough
+    read(one, rule, desk, UPS, UP, up - one.row.base + HALF, right - (up << 6), replaced.own)
+    read(two, rule, desk, DOWNS, DOWN, down - two.row.base + HALF, SUBCELLS - (left - (down << 6)), replaced.own)
+    return log_pair(rule, desk, UPS, DOWNS, replaced.shared, enough) >= enough
 
 
 @inlined_kernel
@@ -390,57 +374,40 @@ def _segment_end(left: int, shift: int, end: int) -> int:
 
 @kernel
 def is_proved(
-    one: Record,
-    two: Record,
-    rule: Record,
-    pool: Pool,
-    room: int,
-    b: int,
-    a: int,
-    desk: Desk,
-    point: int,
-    shift: int,
-    n: int,
-    n_two: int,
-    own: float,
-    shared: float,
-    enough: float,
+    one: Arm, two: Arm, rule: Record, desk: Desk, point: int, shift: int, replaced: Replaced, enough: float
 ) -> tuple[bool, int]:
     """Tell whether W >= exp(enough) at all means of b and a with a's at or above b's, and where to look first if not.
 
     With a shift, at or above b's plus so many sub-cells (section 9: a negative shift asks for a lead of so much, a
-    positive one tolerates it). `point` is where to begin; b has n rewards and a has n_two.
+    positive one tolerates it). `point` is where to begin.
     """
-    alone = enough - np.log(rule.alone)
-    low = edge(one, rule, pool, room, b, desk, True, cell_of(point) - one.base + HALF, n, own + shared, alone)
+    alone, count = enough - np.log(rule.alone), replaced.own + replaced.shared
+    low = edge(one, rule, desk, True, slot_of(one, point), count, alone)
     if low == LOST:
         return False, point
-    start = cell_of(point + shift) - two.base + HALF
-    high = edge(two, rule, pool, room, a, desk, False, start, n_two, own + shared, alone)
+    high = edge(two, rule, desk, False, slot_of(two, point + shift), count, alone)
     if high == LOST:
         return False, point
-    begin = (low - HALF + one.base + 1) << 6
-    end = ((high - HALF + two.base) << 6) - shift
+    begin = (low - HALF + one.row.base + 1) << 6
+    end = ((high - HALF + two.row.base) << 6) - shift
     if begin >= end:
         return True, point
-    first_down = cell_of(begin + shift) - two.base + HALF
-    last_up = cell_of(end - 1) - one.base + HALF
-    if not fold(one, rule, pool, room, b, desk, UP, low + 1, last_up, n):
+    if not fold(one, rule, desk, UP, low + 1, slot_of(one, end - 1)):
         return False, point
-    if not fold(two, rule, pool, room, a, desk, DOWN, first_down, high - 1, n_two):
+    if not fold(two, rule, desk, DOWN, slot_of(two, begin + shift), high - 1):
         return False, point
     # Both means in the same cells: within a cell evidence is monotone, so that a's mean may be taken to be b's.
     left = begin
     length = SUBCELLS
     while left < end:
         right = min(left + length, _segment_end(left, shift, end))
-        if _is_enough(one, two, rule, desk, right, left + shift, n, n_two, own, shared, enough):
+        if _is_enough(one, two, rule, desk, right, left + shift, replaced, enough):
             left = right
             length = min(2 * length, SUBCELLS)
         elif right - left > 1:
             length = (right - left + 1) >> 1
         else:
-            return False, _descend(one, two, rule, desk, left, begin, end, shift, n, n_two, own, shared)
+            return False, _descend(one, two, rule, desk, left, (begin, end), shift, replaced)
     # And a's mean in a cell above that of b's: b's at the end of its cell, a's at the beginning.
     left = begin
     while left < end:
@@ -448,7 +415,7 @@ def is_proved(
         other = right
         while other < end:
             if cell_of(other + shift) > cell_of(left + shift) and not _is_enough(
-                one, two, rule, desk, right, other + shift, n, n_two, own, shared, enough
+                one, two, rule, desk, right, other + shift, replaced, enough
             ):
                 return False, point
             other = _segment_end(other, shift, end)
@@ -458,52 +425,20 @@ def is_proved(
 
 @kernel
 def _descend(
-    one: Record,
-    two: Record,
-    rule: Record,
-    desk: Desk,
-    left: int,
-    begin: int,
-    end: int,
-    shift: int,
-    n: int,
-    n_two: int,
-    own: float,
-    shared: float,
+    one: Arm, two: Arm, rule: Record, desk: Desk, point: int, span: tuple[int, int], shift: int, replaced: Replaced
 ) -> int:
     """Return a sub-cell where W is about least, from one on where it is not enough: where to look first next time."""
-    point = left
-    value = weigh_raw(one, two, rule, desk, point, shift, n, n_two, own, shared)
+    begin, end = span
+    value = weigh(one, two, rule, desk, point, shift, replaced, -np.inf)
     step = SUBCELLS >> 1
     while step > 0:
         moved = False
         for other in (point - step, point + step):
             if begin <= other < end:
-                found = weigh_raw(one, two, rule, desk, other, shift, n, n_two, own, shared)
+                found = weigh(one, two, rule, desk, other, shift, replaced, -np.inf)
                 if found < value:
                     point, value, moved = other, found, True
                     break
         if not moved:
             step >>= 1
     return point
-
-
-@kernel
-def weigh_raw(
-    one: Record,
-    two: Record,
-    rule: Record,
-    desk: Desk,
-    point: int,
-    shift: int,
-    n: int,
-    n_two: int,
-    own: float,
-    shared: float,
-) -> float:
-    """Return log W at a sub-cell by the sums of its own cells."""
-    up = cell_of(point) - one.base + HALF
-    down = cell_of(point + shift) - two.base + HALF
-    read(one, rule, desk, UPS, UP, up, (point & (SUBCELLS - 1)) + 1, n, own)
-    read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - ((point + shift) & (SUBCELLS - 1)), n_two, own)
-    return log_pair(rule, desk, UPS, DOWNS, shared, -np.inf)

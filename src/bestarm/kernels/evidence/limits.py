@@ -11,13 +11,14 @@ import numpy as np
 
 from bestarm.kernels.evidence import bounded as bounds
 from bestarm.kernels.evidence import lattice
-from bestarm.kernels.evidence.pair import BETS, CELLS, HALF, SUBCELLS, Desk
+from bestarm.kernels.evidence.lattice import Arm
+from bestarm.kernels.evidence.pair import BETS, CELLS, HALF, SUBCELLS, Desk, Replaced, own_or_shared
 from bestarm.kernels.jit.compile import kernel
-from bestarm.kernels.order_statistics.samples import Pool, Record
+from bestarm.kernels.order_statistics.samples import Record
 
-_POINTS = 8  # means that are tried in a cell of the lattice
+POINTS = 8  # parts of a cell of the lattice, at the ends of which means are tried
 _AROUND = 1  # cells beyond the two locations
-_GRID = 256  # means that are tried between two arms with bounds
+GRID = 256  # parts of what lies between two arms with bounds, the same
 
 
 @kernel
@@ -37,11 +38,12 @@ def log_means(desk: Desk, place: int, bets: int, number: int) -> None:
 
 
 @kernel
-def can_grow(rule: Record, desk: Desk, up: int, down: int, own: float, shared: float) -> bool:
+def can_grow(rule: Record, desk: Desk, up: int, down: int, replaced: Replaced) -> bool:
     """Tell whether some term of W can grow, from the excess of log means over log prices on the desk.
 
-    `own` and `shared` are the rewards that may be replaced for each one that there is.
+    `replaced` is of as many rewards as the excess is.
     """
+    own, shared = replaced
     highest_up = highest_down = -np.inf
     for bet in range(rule.bets):
         cost = (own + shared) * rule.odds[bet]
@@ -60,50 +62,75 @@ def can_grow(rule: Record, desk: Desk, up: int, down: int, own: float, shared: f
 
 
 @kernel
-def is_beyond_lattice(
-    one: Record, two: Record, rule: Record, pool: Pool, room: int, b: int, a: int, desk: Desk, n: int, count: float
-) -> bool:
-    """Tell whether no bet on arm b being better than arm a can grow at some mean."""
-    own, shared = (0.0, count / n) if rule.together == 1 else (count / n, 0.0)
+def cells_to_try(one: Record, two: Record, rule: Record) -> tuple[int, int]:
+    """Return the first and the last cell of the lattice in which means are tried."""
     low, high = min(one.location, two.location), max(one.location, two.location)
-    first = int(np.floor(low / rule.spacing + 0.5)) - _AROUND
-    last = int(np.floor(high / rule.spacing + 0.5)) + _AROUND
+    return (
+        int(np.floor(low / rule.spacing + 0.5)) - _AROUND,
+        int(np.floor(high / rule.spacing + 0.5)) + _AROUND,
+    )
+
+
+@kernel
+def write_lattice_excess(rule: Record, desk: Desk, point: int) -> None:
+    """Write the excess of log means over log prices to the desk, at one of the means that are tried in a cell."""
+    part = point * (SUBCELLS // POINTS)
+    ups, downs = lattice.MOMENTS, lattice.MOMENTS + 2 * BETS
+    for bet in range(rule.bets):
+        desk[lattice.UPS + bet] = desk[ups + bet] - rule.price[bet, part]
+        desk[lattice.DOWNS + bet] = desk[downs + bet] - rule.price[bet, SUBCELLS - part]
+
+
+@kernel
+def is_beyond_lattice(one: Arm, two: Arm, rule: Record, desk: Desk, count: float) -> bool:
+    """Tell whether no bet on arm b being better than arm a can grow at some mean."""
+    replaced = own_or_shared(rule, count / one.n)
+    first, last = cells_to_try(one.row, two.row, rule)
     ups, downs = lattice.MOMENTS, lattice.MOMENTS + 2 * BETS
     for cell in range(first, last + 1):
-        up, down = cell - one.base + HALF, cell - two.base + HALF
+        up, down = cell - one.row.base + HALF, cell - two.row.base + HALF
         if not (0 <= up < CELLS and 0 <= down < CELLS):
             return False
-        number = lattice.write_moments(one, rule, pool, room, b, desk, lattice.UP, up, n, ups)
-        other = lattice.write_moments(two, rule, pool, room, a, desk, lattice.DOWN, down, n, downs)
+        number = lattice.write_moments(one, rule, desk, lattice.UP, up, ups)
+        other = lattice.write_moments(two, rule, desk, lattice.DOWN, down, downs)
         if number < 2 or other < 2:
             return False
         log_means(desk, ups, rule.bets, number)
         log_means(desk, downs, rule.bets, other)
-        for point in range(_POINTS + 1):
-            part = point * (SUBCELLS // _POINTS)
-            for bet in range(rule.bets):
-                desk[lattice.UPS + bet] = desk[ups + bet] - rule.price[bet, part]
-                desk[lattice.DOWNS + bet] = desk[downs + bet] - rule.price[bet, SUBCELLS - part]
-            if not can_grow(rule, desk, lattice.UPS, lattice.DOWNS, own, shared):
+        for point in range(POINTS + 1):
+            write_lattice_excess(rule, desk, point)
+            if not can_grow(rule, desk, lattice.UPS, lattice.DOWNS, replaced):
                 return True
     return False
 
 
 @kernel
-def is_beyond_bounds(one: Record, two: Record, rule: Record, desk: Desk, n: int, count: float) -> bool:
-    """Tell whether no bet on arm b being better than arm a can grow at some mean."""
-    own, shared = (0.0, count / n) if rule.together == 1 else (count / n, 0.0)
+def write_bounded_means(one: Record, two: Record, rule: Record, desk: Desk) -> None:
+    """Write logarithms of what the means of h of two arms with bounds may be at most to the desk."""
     ups, downs = bounds.MOMENTS, bounds.MOMENTS + 2 * BETS
     log_means(desk, ups, rule.bets, bounds.write_moments(one, rule, desk, bounds.UP, ups))
     log_means(desk, downs, rule.bets, bounds.write_moments(two, rule, desk, bounds.DOWN, downs))
-    first, second = one.total / n, two.total / n
+
+
+@kernel
+def write_bounded_excess(rule: Record, desk: Desk, first: float, second: float, point: int) -> None:
+    """Write the excess of log means over log prices, at one of the means that are tried for arms of these means."""
     low, high = max(min(first, second) - 0.15, 0.0), min(max(first, second) + 0.15, 1.0)
-    for point in range(_GRID + 1):
-        m = low + (high - low) * point / _GRID
-        for bet in range(rule.bets):
-            fixed, rising, clip = rule.fixed[bet], rule.rising[bet], rule.clip[bet]
-            desk[bounds.UPS + bet] = desk[ups + bet] - np.log(fixed + rising * min(m, clip))
-            desk[bounds.DOWNS + bet] = desk[downs + bet] - np.log(fixed + rising * min(1.0 - m, clip))
-        if not can_grow(rule, desk, bounds.UPS, bounds.DOWNS, own, shared):
+    m = low + (high - low) * point / GRID
+    ups, downs = bounds.MOMENTS, bounds.MOMENTS + 2 * BETS
+    for bet in range(rule.bets):
+        fixed, rising, clip = rule.fixed[bet], rule.rising[bet], rule.clip[bet]
+        desk[bounds.UPS + bet] = desk[ups + bet] - np.log(fixed + rising * min(m, clip))
+        desk[bounds.DOWNS + bet] = desk[downs + bet] - np.log(fixed + rising * min(1.0 - m, clip))
+
+
+@kernel
+def is_beyond_bounds(one: Record, two: Record, rule: Record, desk: Desk, n: int, count: float) -> bool:
+    """Tell whether no bet on arm b being better than arm a can grow at some mean."""
+    replaced = own_or_shared(rule, count / n)
+    write_bounded_means(one, two, rule, desk)
+    for point in range(GRID + 1):
+        write_bounded_excess(rule, desk, one.total / n, two.total / n, point)
+        if not can_grow(rule, desk, bounds.UPS, bounds.DOWNS, replaced):
             return True
     return False

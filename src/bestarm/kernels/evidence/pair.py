@@ -6,7 +6,7 @@ bet after n rewards is the sum of log h less a price. Rewards enter through such
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,13 +76,28 @@ evidence_dtype = np.dtype(
 )
 
 
+class Replaced(NamedTuple):
+    """How many rewards may have been replaced (section 3): so many of each arm, or so many of all arms together."""
+
+    own: float
+    shared: float
+
+
 @inlined_kernel
-def replaced(rule: Record, arms: int, n: int, told: int) -> float:
+def contaminated_count(rule: Record, arms: int, n: int, told: int) -> float:
     """Return how many rewards may have been replaced, of the n of one arm or of all that were told (section 3)."""
     if rule.share == 0.0:
         return rule.surely
     of = max(told, arms * rule.settled) if rule.together == 1 else max(n, rule.settled)
     return np.floor(rule.share * of + 1e-9) + rule.surely
+
+
+@inlined_kernel
+def own_or_shared(rule: Record, count: float) -> Replaced:
+    """Return a count as one of each arm, or as one of all arms together, whichever the rule is about."""
+    if rule.together == 1:
+        return Replaced(0.0, count)
+    return Replaced(count, 0.0)
 
 
 @inlined_kernel

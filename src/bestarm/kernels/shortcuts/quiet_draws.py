@@ -1,6 +1,6 @@
 """Quiet stretches of a simulated trial: pulls that are known to change no decision cost no more than their draws.
 
-- Certified: no pair is compared before the round `next_look` (certified.py).
+- Certified: no pair is compared before the round `next_check` (certified.py).
 - Elimination: no arm can be eliminated up to the round `quiet` (quiet_bounds.py).
 
 Rewards wait in the arms' stores; which arms are pulled, and in which order, is what the methods would choose. Whole
@@ -35,9 +35,9 @@ def draw_quiet(
         if quiet:
             _draw_quiet_rounds(state, members, laws, rng, max_pulls)
     if evidence is not None:
-        quiet = state.control[0].next_look > state.control[0].rounds + 1 and rule.shortcuts == 1 and not watched
+        quiet = state.control[0].next_check > state.control[0].rounds + 1 and rule.shortcuts == 1 and not watched
         if quiet:
-            _draw_until_look(state, rule, laws, rng, max_pulls)
+            _draw_until_check(state, rule, laws, rng, max_pulls)
 
 
 @inlined_kernel
@@ -53,13 +53,15 @@ def _end_rounds(arms: Arms, control: Record, listed: Indices, rounds: int) -> No
 
 
 @kernel
-def _draw_until_look(state: CertifiedState, rule: Record, laws: Laws, rng: np.random.Generator, max_pulls: int) -> None:
+def _draw_until_check(
+    state: CertifiedState, rule: Record, laws: Laws, rng: np.random.Generator, max_pulls: int
+) -> None:
     """Make rounds up to the one before the next comparison."""
     control, survivors, pool = state.control[0], state.evidence.survivors, state.pool
     number = control.active
     if control.behind != number:
         return
-    rounds = min(control.next_look - 1 - control.rounds, (max_pulls - control.t) // number)
+    rounds = min(control.next_check - 1 - control.rounds, (max_pulls - control.t) // number)
     for place in range(number):
         rounds = min(rounds, state.arms[survivors[place]].room_left)
     if rounds <= 0:

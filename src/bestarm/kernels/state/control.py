@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 CHAMPIONS = 2  # certified: arms that the others are compared with
-FIRST_LOOK = 1  # certified: the round after which pairs are first compared
+FIRST_CHECK = 1  # certified: the round after which pairs are first compared
 
 _EVERY = [
     ("t", "i8"),  # rewards told
@@ -46,7 +46,7 @@ certified_dtype = np.dtype(
     [
         *_EVERY,
         *_ROUNDS,
-        ("next_look", "i8"),  # no pair is compared before this round
+        ("next_check", "i8"),  # no pair is compared before this round
         ("located", "i8"),  # the round at which locations are renewed
         ("champions", "i8", (CHAMPIONS,)),
         ("room", "i8"),  # rewards of an arm that there is room for, a power of two

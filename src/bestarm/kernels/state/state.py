@@ -26,7 +26,7 @@ from bestarm.kernels.order_statistics.samples import (
 )
 from bestarm.kernels.order_statistics.tournament import Tree, forget_keys, new_trees
 from bestarm.kernels.rule import CERTIFIED, GAP, MEAN, Rule
-from bestarm.kernels.state.control import CHAMPIONS, FIRST_LOOK, certified_dtype, elimination_dtype, gap_dtype
+from bestarm.kernels.state.control import CHAMPIONS, FIRST_CHECK, certified_dtype, elimination_dtype, gap_dtype
 
 SMALLEST_RING = 64
 
@@ -117,7 +117,7 @@ def _new_evidence(arms: int, rule: Rule, rewards: int, pool: Pool | None) -> Sta
     control = on_own_lines(1, certified_dtype)
     control["best"] = control["champions"] = -1
     control["behind"] = control["active"] = arms
-    control["next_look"] = control["located"] = FIRST_LOOK
+    control["next_check"] = control["located"] = FIRST_CHECK
     control["room"] = room
     records = on_own_lines(arms, ring_dtype)
     records["active"] = 1

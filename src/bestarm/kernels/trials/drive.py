@@ -6,13 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.kernels.rewards.draws import Laws
-from bestarm.kernels.rewards.seeding import Words
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, make_room
-from bestarm.kernels.trials.trial import FINISHED, run_trials
+from bestarm.kernels.trials.trial import FINISHED, Outcome, Seeds, run_trials
 from bestarm.kernels.trials.verbs import tell
-
-Outcome = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
 def tell_on(
@@ -32,15 +29,14 @@ def run_on(
     rule: Rule,
     laws: Laws,
     rng: np.random.Generator,
-    words: Words,
-    seeds: Words,
+    seeds: Seeds,
     max_pulls: int,
     begun: bool,
     outcome: Outcome,
 ) -> State:
     """Run all trials, the first of which may have `begun`; return the state after the last (see `run_trials`)."""
-    trial, asking = run_trials(state, blank, rule, laws, rng, words, seeds, max_pulls, 0, begun, *outcome)
+    trial, asking = run_trials(state, blank, rule, laws, rng, seeds, max_pulls, 0, begun, outcome)
     while asking != FINISHED:
         state = make_room(state, asking)
-        trial, asking = run_trials(state, blank, rule, laws, rng, words, seeds, max_pulls, trial, True, *outcome)
+        trial, asking = run_trials(state, blank, rule, laws, rng, seeds, max_pulls, trial, True, outcome)
     return state

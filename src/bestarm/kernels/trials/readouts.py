@@ -15,7 +15,7 @@ from bestarm.kernels.evidence.bounded import Tallies
 from bestarm.kernels.evidence.clean import Sums
 from bestarm.kernels.evidence.intervals import bounded_end, clean_end, fits_no_mean, lattice_end
 from bestarm.kernels.evidence.lattice import Lattice
-from bestarm.kernels.evidence.pair import SUBCELLS, replaced
+from bestarm.kernels.evidence.pair import contaminated_count, own_or_shared
 from bestarm.kernels.jit.compile import entry_kernel, kernel
 from bestarm.kernels.order_statistics.samples import Record
 from bestarm.kernels.rule import Rule
@@ -36,15 +36,15 @@ def interval(
     n = min(arms[index].told, control.rounds)
     if n == 0:
         return np.nan, -np.inf, np.inf
-    count = replaced(rule, arms.size, n, control.t)
+    count = contaminated_count(rule, arms.size, n, control.t)
     lower, upper, location = -np.inf, np.inf, np.nan
     if rows is not None:
-        row = rows[index]
-        if row.based == 0:
-            lattice.locate(row, rule, pool, control.room, index, desk, n)
-        lower = lattice_end(row, rule, pool, control.room, index, desk, True, n, count)
-        upper = lattice_end(row, rule, pool, control.room, index, desk, False, n, count)
-        location = row.location
+        arm = lattice.Arm(rows[index], pool, control.room, index, n)
+        if arm.row.based == 0:
+            lattice.locate(arm, rule, desk)
+        lower = lattice_end(arm, rule, desk, True, count)
+        upper = lattice_end(arm, rule, desk, False, count)
+        location = arm.row.location
     if tallies is not None:
         bounds.fold(tallies[index], rule, pool, control.room, index, desk, n)
         lower = bounded_end(tallies[index], rule, desk, True, n, count)
@@ -66,11 +66,11 @@ def _is_alarming(state: CertifiedState, rule: Record, rows: Lattice | None, sums
         return False
     alarming = False
     if rows is not None:
-        row = rows[index]
-        if row.based == 0:
-            lattice.locate(row, rule, pool, control.room, index, desk, n)
-        count = replaced(rule, arms.size, n, control.t)
-        alarming = fits_no_mean(row, rule, pool, control.room, index, desk, n, count)
+        arm = lattice.Arm(rows[index], pool, control.room, index, n)
+        if arm.row.based == 0:
+            lattice.locate(arm, rule, desk)
+        count = contaminated_count(rule, arms.size, n, control.t)
+        alarming = fits_no_mean(arm, rule, desk, count)
     if sums is not None:
         clean.fold(sums, pool, control.room, index, n)
         alarming = clean.log_too_wide(sums, index) >= rule.log_alarm
@@ -82,6 +82,12 @@ def find_alarms(state: CertifiedState, rule: Rule, alarms: NDArray[np.int64]) ->
     """Write for each arm whether no mean fits its rewards."""
     for index in range(state.arms.size):
         alarms[index] = _is_alarming(state, rule[0], state.evidence.lattice, state.evidence.sums, index)
+
+
+@entry_kernel
+def count_replaced(rule: Rule, arms: int, n: int, told: int) -> float:
+    """Return how many rewards may have been replaced, of the n of one arm or of all that were told (section 3)."""
+    return contaminated_count(rule[0], arms, n, told)
 
 
 # ------------------------------------------------------------------------------------------------------------- a pair
@@ -101,18 +107,16 @@ def _proves(
     """Tell whether arm 0 leads arm 1 by more than `lead`, in the units of the bets, with so much log evidence."""
     control, pool, desk = state.control[0], state.pool, state.evidence.desk
     n, n_two = state.arms[0].told, state.arms[1].told
-    own, shared = (0.0, count) if rule.together == 1 else (count, 0.0)
+    replaced = own_or_shared(rule, count)
     proved = False
     if rows is not None:
-        one, two = rows[0], rows[1]
-        shift = -int(np.ceil(lead / rule.spacing * SUBCELLS - 1e-9))
-        point = lattice.subcell_at(rule, 0.5 * (one.location + two.location + lead))
-        proved, _ = lattice.is_proved(
-            one, two, rule, pool, control.room, 0, 1, desk, point, shift, n, n_two, own, shared, enough
-        )
+        one, two = lattice.Arm(rows[0], pool, control.room, 0, n), lattice.Arm(rows[1], pool, control.room, 1, n_two)
+        shift = lattice.shift_for(rule, lead)
+        point = lattice.subcell_at(rule, 0.5 * (one.row.location + two.row.location + lead))
+        proved, _ = lattice.is_proved(one, two, rule, desk, point, shift, replaced, enough)
     if tallies is not None:
         point = 0.5 * (tallies[0].total / n + tallies[1].total / n_two)
-        proved, _ = bounds.is_proved(tallies[0], tallies[1], rule, desk, point, lead, own, shared, enough)
+        proved, _ = bounds.is_proved(tallies[0], tallies[1], rule, desk, point, lead, replaced, enough)
     if sums is not None:
         proved = clean.log_evidence(sums, rule, 0, 1, lead, n, enough) >= enough
     return proved
@@ -126,7 +130,7 @@ def _prepare(
     for index in range(2):
         n = state.arms[index].told
         if rows is not None:
-            lattice.locate(rows[index], rule, pool, room, index, desk, n)
+            lattice.locate(lattice.Arm(rows[index], pool, room, index, n), rule, desk)
         if tallies is not None:
             bounds.fold(tallies[index], rule, pool, room, index, desk, n)
         if sums is not None:
@@ -186,5 +190,5 @@ def is_hidden(state: CertifiedState, rule: Rule) -> bool:
     control = state.control[0]
     if control.active < 2 or control.rounds < stopping.FIRST_LIMIT or rule[0].epsilon == 0.0:
         return False
-    count = replaced(rule[0], state.arms.size, control.rounds, control.t)
+    count = contaminated_count(rule[0], state.arms.size, control.rounds, control.t)
     return stopping.is_hidden(state, rule[0], count)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,22 @@ from bestarm.kernels.trials.verbs import choose, find_room, observe
 from bestarm.kernels.trials.white_box import is_white_box, pull_against
 
 FINISHED = -1
+
+
+class Outcome(NamedTuple):
+    """What came out of each trial."""
+
+    pulls: NDArray[np.int64]
+    answers: NDArray[np.int64]  # -1 for none
+    arm_pulls: NDArray[np.int64]  # a row each
+    done: NDArray[np.int64]  # how it ended, by code
+
+
+class Seeds(NamedTuple):
+    """What the trials' generator is started from: four words a row, and one for the method's random choices."""
+
+    words: Words
+    generator: Words  # where the generator keeps its state; empty if it is used as it comes
 
 
 @kernel
@@ -85,41 +103,35 @@ def run_trials(
     rule: Rule,
     laws: Laws,
     rng: np.random.Generator,
-    generator: Words,
-    seeds: Words,
+    seeds: Seeds,
     max_pulls: int,
     first: int,
     begun: bool,
-    pulls: NDArray[np.int64],
-    answers: NDArray[np.int64],
-    arm_pulls: NDArray[np.int64],
-    done: NDArray[np.int64],
+    outcome: Outcome,
 ) -> tuple[int, int]:
-    """Run trials one after the other, in the same memory; write what came out of each to the last four arrays.
+    """Run trials one after the other, in the same memory, and write what came out of each.
 
     Return where it stopped and why: all trials are FINISHED, or an arm needs a larger pool. Then call again with that,
     from the trial that is returned, which has `begun`.
 
-    `blank` is a new state and `state` one to work in. A row of `seeds` are the four words that `rng` is started from,
-    in `generator`, where it keeps its state, and one for the method's random choices: `rule` is changed. If `generator`
-    is empty, `rng` is used as it comes.
+    `blank` is a new state and `state` one to work in. The seed of a trial goes to `rule`, which is changed.
     """
-    for trial in range(first, pulls.size):
+    for trial in range(first, outcome.pulls.size):
         if trial > first or not begun:
-            if generator.size > 0:
-                start(generator, seeds, trial)
-            rule[0].seed = seeds[trial, 4]
+            if seeds.generator.size > 0:
+                start(seeds.generator, seeds.words, trial)
+            rule[0].seed = seeds.words[trial, 4]
             renew(state, blank, rule[0])
             forget(laws)
         asking = _run_trial(state, rule, laws, rng, max_pulls)
         if asking != FINISHED:
             return trial, asking
-        pulls[trial] = state.control[0].t
-        answers[trial] = state.control[0].best
-        done[trial] = state.control[0].done
+        outcome.pulls[trial] = state.control[0].t
+        outcome.answers[trial] = state.control[0].best
+        outcome.done[trial] = state.control[0].done
         for index in range(state.arms.size):
-            arm_pulls[trial, index] = state.arms[index].told
-    return pulls.size, FINISHED
+            outcome.arm_pulls[trial, index] = state.arms[index].told
+    return outcome.pulls.size, FINISHED
 
 
 @entry_kernel

@@ -11,7 +11,7 @@ import numpy as np
 from bestarm.kernels.algorithms.certified import NOWHERE
 from bestarm.kernels.evidence import lattice
 from bestarm.kernels.evidence.lattice import Lattice
-from bestarm.kernels.evidence.pair import SUBCELLS
+from bestarm.kernels.evidence.pair import SUBCELLS, Replaced
 from bestarm.kernels.jit.compile import inlined_kernel, kernel
 from bestarm.kernels.order_statistics.samples import Record
 from bestarm.kernels.rewards.draws import WHITE_BOX, Laws, clean, pull
@@ -37,9 +37,9 @@ def _worst_value(state: CertifiedState, rule: Record, rows: Lattice, best: int, 
     for slot in range(CHAMPIONS):
         if control.champions[slot] == best and duels[slot, rival] != NOWHERE:
             point = int(duels[slot, rival])
-    one, two = rows[best], rows[rival]
-    n = control.rounds
-    value = lattice.pair_at(one, two, rule, state.pool, control.room, best, rival, desk, point, n, 0.0, 0.0, -np.inf)
+    one = lattice.Arm(rows[best], state.pool, control.room, best, control.rounds)
+    two = lattice.Arm(rows[rival], state.pool, control.room, rival, control.rounds)
+    value = lattice.pair_at(one, two, rule, desk, point, Replaced(0.0, 0.0), -np.inf)
     if value != value:
         return otherwise
     heaviest = 0
