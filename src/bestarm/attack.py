@@ -17,6 +17,7 @@ from bestarm.bandits.arms import as_arm
 from bestarm.checks import checked, number, one_of
 from bestarm.contaminations import CONTAMINATIONS
 from bestarm.errors import InputError
+from bestarm.import_paths import is_import_path
 from bestarm.methods import METHODS, get_method
 from bestarm.pictures import LOOKS
 from bestarm.policy import Factory
@@ -197,7 +198,7 @@ def rows_named(names: Sequence[str | Factory], known: Rows) -> Rows:
         raise InputError("methods", "be a list of names", names, f"put it in brackets: [{names!r}]")
     rows: dict[str, tuple[str | Factory, dict[str, Any]]] = {}
     for name in names:
-        if callable(name):
+        if callable(name) or is_import_path(name):
             rows[get_method(name).name] = (name, {})
         else:
             one_of("methods", name, tuple(known))

@@ -73,7 +73,7 @@ class Identifier:
     bounds : (float, float), optional
         Lowest and highest possible reward, in place of sigma.
     method : str, or class or function that makes a `Policy`
-        One of `bestarm.methods.METHODS`, or a method of your own.
+        One of `bestarm.methods.METHODS`, or a method of your own, itself or by its import path, "module:Name".
     **options
         Options of the method; one it does not have is refused with those it has.
 
@@ -101,7 +101,7 @@ class Identifier:
         self._problem = pose(arms, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
         chosen = get_method(method)
         self._method_name = chosen.name
-        self._own = method if isinstance(chosen, OwnMethod) else None
+        self._own = chosen.factory if isinstance(chosen, OwnMethod) else None
         self._options = chosen.complete(self._problem, options)
         self._index = {label: place for place, label in enumerate(self._problem.labels)}
         self._rule: Any

@@ -13,6 +13,8 @@ from bestarm.log.cells import DATES
 from bestarm.log.reading import open_log
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
+from bestarm.methods import get_method
+from bestarm.policy import Factory
 from bestarm.result import Result
 from bestarm.robustness import Sensitivity
 
@@ -35,7 +37,7 @@ def replay_log(
     epsilon: float,
     sigma: float | str | None,
     contamination: str | None = None,
-    method: str = "certified",
+    method: str | Factory = "certified",
     **options: Any,
 ) -> LogResult:
     """Return the verdict of `Identifier` on the rows of a log, in the order of time, or of the file without a time.
@@ -49,6 +51,7 @@ def replay_log(
         raise InputError("data", "be the log itself for a replay", "Rewards", "rewards that were read have no order")
     if columns.get("missing") == "replaced":
         raise InputError("missing", "be drop or refuse for a replay", "replaced", "leave out sequential=True")
+    get_method(method)  # refused before the log is read
     rewards, rows = _rows(data, columns)
     kind = contamination or ("sources" if rewards.sources is not None else "share-of-all")
     if kind == "sources" and rewards.sources is None:

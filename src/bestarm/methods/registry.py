@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bestarm.checks import one_of
+from bestarm.import_paths import is_import_path, policy_at
 from bestarm.methods._base import Method
 from bestarm.methods.own import own_method
 
@@ -26,8 +27,10 @@ METHODS: dict[str, Method] = _found()
 
 
 def get_method(method: Any) -> Method:
-    """Return a method by its name, or a policy as a method; refuse what is neither, and list the names there are."""
+    """Return a method by its name, or a policy, itself or by its import path, as a method; refuse all else."""
+    if is_import_path(method):
+        method = policy_at(method)
     if callable(method) or hasattr(method, "choose"):
         return own_method(method, tuple(METHODS))
-    one_of("method", method, tuple(METHODS))
+    one_of("method", method, tuple(METHODS), ", or module:Name of your own")
     return METHODS[method]
