@@ -45,7 +45,7 @@ class Folded(Identifier):
 
     def choose(self, number: int) -> list[Pull]:
         """Return the next pulls, as asked for: the state is as after `ask_again` with each."""
-        if self._state.trees is None:
+        if self._own is not None or self._state.trees is None:
             return self.ask_pulls(number)
         # Of the gap family, asking ahead renews estimates, which may change the last bit of a later one.
         pulls = copy.deepcopy(self).ask_pulls(number)

@@ -32,6 +32,7 @@ class Replica:
         self.settings = settings
         self.token = token
         self.seq = 0
+        self.whole = True  # False: a method of the user's own has failed at an event, and it is to be thrown away
         self.archived = False
         self.decided_at: int | None = None  # sequence number of the event that led to the decision
         self._deciding = 0  # likewise, as this process finds it
@@ -161,6 +162,7 @@ class Replica:
 
     def fold(self, events: Sequence[Event]) -> None:
         """Take in the events that follow."""
+        self.whole = False
         place = 0
         while place < len(events):
             event = events[place]
@@ -185,6 +187,7 @@ class Replica:
             else:
                 self._fold_end(event)
             place += 1
+        self.whole = True
 
     def _follow(self, event: Event) -> None:
         if event.seq != self.seq + 1:

@@ -11,6 +11,7 @@ from typing import Any
 
 from bestarm.checks import number
 from bestarm.errors import InputError, StoreError
+from bestarm.import_paths import import_path, is_import_path, policy_at
 from bestarm.live.fold import Folded
 from bestarm.problem import Label
 from bestarm.result import ArmRow, Result
@@ -35,6 +36,8 @@ class Settings:
         All options of the method, defaults included, as of `version`.
     version : str
         Of bestarm, when the study was made.
+    own_version : str or None
+        Of a method of the user's own, likewise, if its class states one.
     """
 
     arms: list[Label]
@@ -42,23 +45,33 @@ class Settings:
     lease: float
     completed: dict[str, Any]
     version: str
+    own_version: str | None = None
 
     def to_json(self) -> str:
-        """Return it as JSON; a lease that never ends is null."""
-        return json.dumps({**asdict(self), "lease": None if math.isinf(self.lease) else self.lease})
+        """Return it as JSON; a lease that never ends is null, and a version that is not stated is left out."""
+        fields = {**asdict(self), "lease": None if math.isinf(self.lease) else self.lease}
+        return json.dumps({name: value for name, value in fields.items() if name != "own_version" or value is not None})
+
+    @property
+    def method(self) -> str:
+        """The name of the method, or the import path of one of the user's own."""
+        return str(self.question["method"])
 
     def finder(self) -> Folded:
         """Return a new identifier that asks this question; refuse one whose options now mean something else."""
+        here, there = f"bestarm {version('bestarm')}", f"bestarm {self.version}"
+        if is_import_path(self.method):
+            here, there = f"{self.method} of now", f"{self.method} of then"
+            stated = _stated_version(policy_at(kept_name(self.method)))
+            if stated != self.own_version:
+                what = f"{here} has version {stated}, and {there}, which made it, {self.own_version}"
+                raise StoreError("the study can't be continued", what, f"use {there} for it")
         finder = Folded(self.arms, **self.question)
-        now = json.loads(json.dumps(finder.result.options))
-        if now != self.completed:
-            changed = sorted(name for name in {*now, *self.completed} if now.get(name) != self.completed.get(name))
-            raise StoreError(
-                "the study can't be continued",
-                f"bestarm {version('bestarm')} has other defaults of {', '.join(changed)} than {self.version}, "
-                "which made it",
-                f"use bestarm {self.version} for it",
-            )
+        now, then = _as_json(finder.result.options), self.completed
+        changed = sorted(name for name in {*now, *then} if json.dumps(now.get(name)) != json.dumps(then.get(name)))
+        if changed:
+            what = f"{here} has other defaults of {', '.join(changed)} than {there}, which made it"
+            raise StoreError("the study can't be continued", what, f"use {there} for it")
         return finder
 
     def differences(self, other: Settings) -> list[str]:
@@ -83,23 +96,44 @@ def read_settings(text: str) -> Settings:
 
 def new_settings(arms: Any, lease: float | None, question: dict[str, Any]) -> Settings:
     """Return checked settings of a new study, or refuse them."""
-    method = question.get("method", "")
-    if not isinstance(method, str):
-        fix = "processes that share a study have no way to share a policy; use Identifier in one of them"
-        raise InputError("method", "be a name of the catalogue in a study", method, fix)
+    question = {**question, "method": kept_name(question["method"])}
     probe = Folded(arms, **question)
     labels = list(probe.labels)
     for label in labels:
         if not isinstance(label, LABELS):
             raise InputError("arms", "be strings, numbers or bools in a study", label, "others have no form in a table")
-    question = {**question, "epsilon": float(question["epsilon"]), "delta": float(question["delta"])}
-    try:
-        question = json.loads(json.dumps(question, default=_plain_number))
-    except TypeError:
-        raise InputError("options", "be numbers, strings or bools in a study", question, "leave them out") from None
-    completed = json.loads(json.dumps(probe.result.options, default=_plain_number))
-    settings = Settings(labels, question, _lease(lease, question["epsilon"]), completed, version("bestarm"))
+    question = _as_json({**question, "epsilon": float(question["epsilon"]), "delta": float(question["delta"])})
+    own = policy_at(question["method"]) if is_import_path(question["method"]) else None
+    settings = Settings(
+        labels,
+        question,
+        _lease(lease, question["epsilon"]),
+        _as_json(probe.result.options),
+        version("bestarm"),
+        None if own is None else _stated_version(own),
+    )
     return read_settings(settings.to_json())
+
+
+def kept_name(method: Any) -> str:
+    """Return a method as a study keeps it: the name, or the import path of a class that is a policy."""
+    if is_import_path(method):
+        method = policy_at(method)
+    return method if isinstance(method, str) else import_path(method)
+
+
+def _stated_version(policy: Any) -> str | None:
+    stated = getattr(policy, "version", None)
+    return None if stated is None else str(stated)
+
+
+def _as_json(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options as they come back from a table."""
+    try:
+        found: dict[str, Any] = json.loads(json.dumps(options, default=_plain_number))
+    except (TypeError, ValueError):
+        raise InputError("options", "be numbers, strings or bools in a study", options, "leave them out") from None
+    return found
 
 
 def _plain_number(value: Any) -> Any:
@@ -123,7 +157,7 @@ def _lease(lease: float | None, epsilon: float) -> float:
 
 def to_note(decision: Result, seq: int) -> str:
     """Return a bare verdict as JSON, with the sequence number of the event that led to it."""
-    return json.dumps({"seq": seq, "result": decision.to_dict()})
+    return json.dumps({"seq": seq, "result": decision.to_dict()}, default=_plain_number)
 
 
 def from_note(note: str) -> tuple[int, Result]:

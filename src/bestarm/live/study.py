@@ -24,6 +24,7 @@ from bestarm.live.slots import Slots
 from bestarm.live.store import StudyRow
 from bestarm.locks import give_lock
 from bestarm.methods import DEFAULT
+from bestarm.policy import Factory
 from bestarm.problem import Label, checked_reward, checked_rewards
 from bestarm.result import ArmRow, Result
 from bestarm.robustness import Sensitivity
@@ -62,7 +63,8 @@ class Study:
         Of the study.
     arms, delta, epsilon, sigma, bounds, method, **options
         As for `Identifier`. A study of that name is reopened, and what is given here must be as it was; leave all of
-        it out to reopen one that must be there. Labels are strings, numbers or bools.
+        it out to reopen one that must be there. Labels are strings, numbers or bools. A `Policy` is kept by its import
+        path, "module:Name", from which every process that uses the study has to be able to import it.
     lease : float > 0, optional
         Seconds. By default an hour; never if epsilon = 0, where nothing may be cancelled; math.inf for never.
 
@@ -89,7 +91,7 @@ class Study:
         epsilon: float | None = None,
         sigma: float | None = None,
         bounds: tuple[float, float] | None = None,
-        method: str = DEFAULT,
+        method: str | Factory = DEFAULT,
         lease: float | None = None,
         **options: Any,
     ) -> None:
@@ -218,7 +220,7 @@ class Study:
                 if synced and not replica.archived:
                     transaction.added += [*replica.end(EXPIRE, overdue, now), *replica.decide(now)]
         except InputError:
-            if sound:  # refused before anything was changed
+            if sound and replica.whole:  # refused before anything was changed
                 self._replica = replica
             raise
         self._replica = replica
@@ -419,6 +421,11 @@ class Study:
     def labels(self) -> tuple[Label, ...]:
         """The arms, in order."""
         return tuple(self._settings.arms)
+
+    @property
+    def method(self) -> str:
+        """The name of the method, or the import path of one of your own."""
+        return self._settings.method
 
     @property
     def lease(self) -> float:
