@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.options import SIMULATED, explained, names, numbers
+from bestarm.cli.options import OWN, SIMULATED, explained, named_methods, names, numbers
 from bestarm.cli.output import Format, write_rows
 
 
@@ -23,7 +23,9 @@ def attack(
         str | None,
         typer.Option(help="Means of Gaussian arms with sigma = 1, separated by commas, instead of the two instances."),
     ] = None,
-    methods: Annotated[str | None, typer.Option(help="Methods (rows), separated by commas; all by default.")] = None,
+    methods: Annotated[
+        str | None, typer.Option(help=f"Methods (rows), separated by commas, {OWN}; all by default.")
+    ] = None,
     attacks: Annotated[str | None, typer.Option(help="Attacks, separated by commas; all by default.")] = None,
     contamination: Annotated[
         str | None,
@@ -50,7 +52,7 @@ def attack(
     writable_folder("out", out)  # before the trials
     with compile_note():
         frame = attack_table(
-            known if methods is None else rows_named(names(methods) or [], known),
+            known if methods is None else rows_named(named_methods(methods) or [], known),
             names(attacks),
             None if means is None else {means: numbers("means", means)},
             epsilon=epsilon,

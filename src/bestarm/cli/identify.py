@@ -24,7 +24,7 @@ from bestarm.cli.log_options import (
     reading_bar,
     spoken_refusals,
 )
-from bestarm.cli.options import explained_of_logs, given
+from bestarm.cli.options import METHOD, explained_of_logs, given, named_method
 from bestarm.cli.output import Format, arm_rows, write_rows
 from bestarm.contaminations import CONTAMINATIONS
 
@@ -90,12 +90,7 @@ def identify(
         bool,
         typer.Option("--sequential", help="Replay the rows in order instead, and stop once decided."),
     ] = False,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="Replay only: certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap.",
-        ),
-    ] = "certified",
+    method: Annotated[str, typer.Option(help=f"Replay only: {METHOD}")] = "certified",
     resolution: Annotated[
         float | None,
         typer.Option(
@@ -130,7 +125,7 @@ def identify(
     }
     replay = given(resolution=resolution, exploration=exploration)
     if method != "certified":
-        replay["method"] = method
+        replay["method"] = named_method(method)
     for name, value in () if sequential else replay.items():
         raise InputError(name, "come with --sequential", value, "all rows are weighed at once without it")
     result = _answer(log, read | asked | {"sequential": sequential, "replay": replay})

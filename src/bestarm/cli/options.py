@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from typing import Annotated
 
 import typer
@@ -23,6 +25,9 @@ def explained_of_logs() -> str:
 
 
 SIMULATED = tuple(name for name in CONTAMINATIONS if name != "sources")  # simulated rewards have no sources
+
+OWN = "or your own, as module:Name (my_method:TopTwo, in my_method.py of the current folder)"
+METHOD = f"certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap; {OWN}."
 
 _WHAT = "What epsilon means: {} (certified only; see below)."
 Contamination = Annotated[
@@ -57,6 +62,30 @@ def numbers(name: str, text: str) -> list[float]:
 def names(text: str | None) -> list[str] | None:
     """Return names separated by commas; None if there are none."""
     return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def named_methods(text: str | None) -> list[str] | None:
+    """Return names of methods separated by commas, or import paths of the user's own."""
+    found = names(text)
+    for name in found or ():
+        named_method(name)
+    return found
+
+
+def named_method(text: str) -> str:
+    """Return the name of a method; if it is an import path, what it leads to may be in the current folder."""
+    from bestarm.import_paths import is_import_path
+
+    if is_import_path(text):
+        look_here()
+    return text
+
+
+def look_here() -> None:
+    """Let modules be imported from the current folder: after all others, so that a file there hides nothing."""
+    here = os.getcwd()
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)
 
 
 def pair(text: str | None) -> tuple[float, float] | None:

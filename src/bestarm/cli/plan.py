@@ -8,7 +8,7 @@ import typer
 
 from bestarm.cli.commands import Command
 from bestarm.cli.identify import NO_WINNER
-from bestarm.cli.options import SIMULATED, SimulatedContamination, explained, names, numbers, pair
+from bestarm.cli.options import OWN, SIMULATED, SimulatedContamination, explained, named_methods, numbers, pair
 from bestarm.cli.output import Format, write_rows
 
 
@@ -25,7 +25,7 @@ def plan(
         str | None, typer.Option(help="gaussian (the default) or sub-gaussian with sigma; bounded with bounds.")
     ] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Methods to forecast, separated by commas; all by default.")
+        str | None, typer.Option(help=f"Methods to forecast, separated by commas, {OWN}; all by default.")
     ] = None,
     trials: Annotated[int, typer.Option(help="Simulated trials per forecast; fewer where they are long.")] = 200,
     max_pulls: Annotated[int, typer.Option(help="Cap on the pulls of a simulated trial.")] = 200_000,
@@ -51,7 +51,7 @@ def plan(
             delta=delta,
             contamination="prescient" if contamination is None else contamination,
             family=family,
-            methods=names(methods),
+            methods=named_methods(methods),
             trials=trials,
             max_pulls=max_pulls,
             seed=seed,

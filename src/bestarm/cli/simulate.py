@@ -11,7 +11,17 @@ from typing import Annotated, Any
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.options import SIMULATED, GoodEnough, Resolution, SimulatedContamination, explained, given, numbers
+from bestarm.cli.options import (
+    METHOD,
+    SIMULATED,
+    GoodEnough,
+    Resolution,
+    SimulatedContamination,
+    explained,
+    given,
+    named_method,
+    numbers,
+)
 from bestarm.cli.output import Format, write_rows
 
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
@@ -43,9 +53,7 @@ def simulate(
     means: Annotated[
         str | None, typer.Option(help="Without a study: true means, separated by commas.", show_default=False)
     ] = None,
-    method: Annotated[
-        str, typer.Option(help="certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap.")
-    ] = "certified",
+    method: Annotated[str, typer.Option(help=METHOD)] = "certified",
     epsilon: Annotated[
         float,
         typer.Option(help="How much is replaced, in [0, 0.5): at random or as an exact share; see --contamination."),
@@ -125,7 +133,7 @@ def simulate(
         with compile_note():
             trials_run = run(
                 bandit,
-                method,
+                named_method(method),
                 delta=delta,
                 trials=trials,
                 seed=seed,
@@ -147,7 +155,7 @@ def simulate(
         _say_how_fast(int(trials_run.pulls.sum()), time.monotonic() - begin)
     if save is not None:
         trials_run.save(save)
-    write_rows([{"method": method, **trials_run.summary()}], form)
+    write_rows([{"method": trials_run.settings["method"], **trials_run.summary()}], form)
     if trials_run.decided == 0:
         print(f"none of the {len(trials_run):,} trials named a winner: there is no error rate", file=sys.stderr)
 

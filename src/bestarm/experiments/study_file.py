@@ -449,7 +449,8 @@ def _curves(given: Any) -> tuple[Curve, ...]:
     curves: list[Curve] = []
     for place, table in enumerate(given):
         path = f"methods[{place}]"
-        name = _chosen(table, path, "name", METHODS)
+        fix = "check the spelling; a method of your own goes with --means, or bestarm.simulate"
+        name = _chosen(table, path, "name", METHODS, fix)
         known = {option.name: option for option in METHODS[name].options}
         _check_keys(table, path, ["name"], ["label", *known])
         options = {key: value for key, value in table.items() if key not in ("name", "label")}
