@@ -29,7 +29,7 @@ LABELS_RULE = "be a list of labels or a number of arms"
 LABELS_FIX = 'such as ["A", "B", "C"] or 3'
 NOTHING = "nothing was recorded"
 REWARD_RULE = "be a finite number of size at most 1e+290"
-ONE_OF_METHODS = "be one of " + ", ".join(METHODS)
+ONE_OF_METHODS = f"be one of {', '.join(METHODS)}, or module:Name of your own"
 Case = tuple[Callable[[], object], str, str, str, str]
 
 
