@@ -20,8 +20,10 @@ test-slow: $(STAMP) ## the promises, over thousands of trials
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow
 
 # What shows that an engine is the right one: trajectories against the twins, and its parts.
-ENGINE := tests/kernels/test_trajectories.py tests/kernels/test_engine.py tests/kernels/test_private.py
-QUICK := -k "not certified and not cold and not long and not literally"
+ENGINE := tests/kernels/test_trajectories.py tests/kernels/test_engine.py tests/kernels/test_private.py tests/methods/test_certified.py
+# The certified method by rewards with bounds only: without private interfaces the lattice takes a minute or more to compile.
+CERTIFIED := (on_bounded_rewards and prescient) or (simulated and bernoulli)
+QUICK := -k "(not certified or $(CERTIFIED)) and not cold and not long and not literally"
 
 # Without anything that numba and NumPy do not promise (kernels/jit/private.py).
 test-plain: $(STAMP) ## the engine without any private interface
