@@ -23,7 +23,7 @@ test-slow: $(STAMP) ## the promises, over thousands of trials
 
 # What shows that an engine is the right one: trajectories against the twins, and its parts.
 ENGINE := tests/kernels/test_trajectories.py tests/kernels/test_engine.py tests/kernels/test_private.py tests/methods/test_certified.py
-# The certified method by rewards with bounds only: without private interfaces the lattice takes minutes to compile.
+# The certified method by rewards with bounds only: without private interfaces the lattice takes a minute or more to compile.
 CERTIFIED := (on_bounded_rewards and prescient) or (simulated and bernoulli)
 QUICK := -k "(not certified or $(CERTIFIED)) and not cold and not long and not literally"
 
@@ -31,10 +31,10 @@ QUICK := -k "(not certified or $(CERTIFIED)) and not cold and not long and not l
 test-plain: $(STAMP) ## the engine without any private interface
 	BESTARM_PLAIN=1 $(BIN)/python -m pytest $(SPREAD) $(QUICK) $(ENGINE)
 
-# With the oldest and the newest versions of numba, NumPy and SciPy that pyproject.toml allows, each in a .venv of its own.
 test-random: $(STAMP) ## hypothesis with new examples, ten times as many
 	HYPOTHESIS_PROFILE=random $(BIN)/python -m pytest $(SPREAD) tests/kernels/test_order_statistics.py tests/live
 
+# With the oldest and the newest versions of numba, NumPy and SciPy that pyproject.toml allows, each in a .venv of its own.
 test-oldest: .venv-oldest/.installed ## the engine with the oldest numba, NumPy and SciPy
 	.venv-oldest/bin/python -m pytest $(SPREAD) $(QUICK) $(ENGINE)
 

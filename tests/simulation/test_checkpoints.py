@@ -99,6 +99,17 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, where: dict[str
     assert {name: time for name, time in files(tmp_path).items() if name in kept} == kept
 
 
+@pytest.mark.parametrize("backend", ["threads", "loky"])
+def test_trials_that_were_ready_at_an_interrupt_are_dropped_without_a_warning(backend: str) -> None:
+    def interrupt(trials: int) -> None:
+        time.sleep(0.5)  # the other chunks are ready by now
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulated(progress=interrupt, workers=2, backend=backend)
+    gc.collect()
+
+
 def test_the_same_call_starts_a_run_and_repeats_it(tmp_path: Path) -> None:
     first = simulated(tmp_path, resume=True)
     before = files(tmp_path)
