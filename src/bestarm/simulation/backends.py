@@ -11,6 +11,7 @@ import functools
 import hashlib
 import pickle
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -103,7 +104,14 @@ def _joblib(
 
     # max_nbytes: memory-mapped tables would be read-only, another type for the compiler.
     parallel = Parallel(n_jobs=workers, backend=name, return_as="generator_unordered", batch_size=1, max_nbytes=None)
-    yield from parallel(delayed(run)(first, last) for first, last in chunks)
+    finished = parallel(delayed(run)(first, last) for first, last in chunks)
+    try:
+        for chunk in finished:  # not `yield from`, which would close it with the warning on
+            yield chunk  # noqa: UP028
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of tasks that are not used: whoever broke off knows
+            finished.close()
 
 
 # ------------------------------------------------------------------------------------------------------ other processes
