@@ -106,8 +106,8 @@ def _joblib(
     parallel = Parallel(n_jobs=workers, backend=name, return_as="generator_unordered", batch_size=1, max_nbytes=None)
     finished = parallel(delayed(run)(first, last) for first, last in chunks)
     try:
-        for chunk in finished:  # not `yield from`, which would close it with the warning on
-            yield chunk  # noqa: UP028
+        for chunk in finished:  # noqa: UP028 - `yield from` would close it with the warning on
+            yield chunk
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of tasks that are not used: whoever broke off knows
