@@ -95,7 +95,7 @@ def test_every_prefix_is_that_of_sorting(name: str, alpha: float) -> None:
     assert_every_prefix(stream_of(name, PREFIXES, alpha), *trimming_cuts(alpha, PREFIXES), exact=exact)
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.25, 0.49])
+@pytest.mark.parametrize("alpha", [0.25, *(pytest.param(alpha, marks=pytest.mark.slow) for alpha in (0.05, 0.49))])
 @pytest.mark.parametrize("name", STREAMS)
 def test_trimmed_mean_of_every_prefix_is_that_of_scipy(name: str, alpha: float) -> None:
     values = stream_of(name, SCIPY_PREFIXES, alpha)

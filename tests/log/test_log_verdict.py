@@ -359,6 +359,7 @@ def test_more_fakes_than_epsilon_allows_do_turn_the_answer() -> None:
 # ------------------------------------------------------------------------------------------------------------ the power
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "spread", "epsilon"),
     [

@@ -158,7 +158,10 @@ def assert_followed(pull: Callable[[], Callable[[int], float]], size: int, cap: 
 
 
 @pytest.mark.parametrize("scale", ["sigma", "bounds"])
-@pytest.mark.parametrize("contamination", CONTAMINATIONS)
+@pytest.mark.parametrize(
+    "contamination",
+    [name if name == "prescient" else pytest.param(name, marks=pytest.mark.slow) for name in CONTAMINATIONS],
+)
 def test_it_gives_up_where_its_twin_does(contamination: str, scale: str) -> None:
     """Arms so close that contamination may hide which is better: asked at 512 rounds, and at 768."""
     limits = set()

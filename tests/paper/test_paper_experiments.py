@@ -430,6 +430,7 @@ def finished(folder: Path) -> dict[str, int]:
     return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.glob("points/*/trials-*.parquet")}
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_resumed_without_repeating_what_was_finished(tmp_path: Path) -> None:
     broken, whole = tmp_path / "broken", tmp_path / "whole"
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(broken)])
