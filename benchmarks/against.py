@@ -10,6 +10,7 @@ between still counts: a ratio between 0.9 and 1.1 says nothing on a machine that
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import statistics
 import subprocess
@@ -27,37 +28,34 @@ PARTS = ("evidence", "cost", "arms", "rewards", "cores", "startup", "live")
 Numbers = dict[tuple[str, str, str], float]  # by heading, row and column
 
 
-def rows_of(page: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield the heading, the header and the cells of each row of each table of a Markdown page."""
-    heading, header = "", None
-    for line in page.splitlines():
+def tables_of(page: str) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield the tables of a Markdown page, each with its heading: the cells of its header and of its rows."""
+    heading, rows = "", list[list[str]]()
+    for line in [*page.splitlines(), ""]:
+        if line.startswith("|"):
+            if set(line) - set("| -:"):  # not the rule below the header
+                rows.append([cell.strip() for cell in line.strip("|").split("|")])
+        elif rows:
+            yield heading, rows
+            rows = []
         if line.startswith("## "):
             heading = line.removeprefix("## ")
-        if not line.startswith("|"):
-            header = None
-            continue
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if header is None:
-            header = cells
-        elif set(line) - set("| -:"):  # not the rule below the header
-            yield heading, header, cells
 
 
 def numbers(page: str) -> Numbers:
-    """Return all numbers in the tables of the parts of a benchmark.
+    """Return all numbers in the tables of the parts of a benchmark; rows that begin alike go by two cells.
 
     >>> numbers("## Cost\\n\\n| method | ns |\\n| --- | --: |\\n| se-cbai | 1,012.5 |\\n| random | - |\\n")
     {('Cost', 'se-cbai', 'ns'): 1012.5}
     """
     found: Numbers = {}
-    for heading, header, cells in rows_of(page):
-        if not heading:
-            continue
-        for column, cell in zip(header[1:], cells[1:], strict=True):
-            try:
-                found[heading, cells[0], column] = float(cell.replace(",", ""))
-            except ValueError:
-                continue
+    for heading, (header, *rows) in tables_of(page):
+        unique = len({row[0] for row in rows}) == len(rows)
+        for row in rows if heading else ():
+            name = row[0] if unique else ", ".join(row[:2])
+            for column, cell in zip(header[1:], row[1:], strict=True):
+                with contextlib.suppress(ValueError):
+                    found[heading, name, column] = float(cell.replace(",", ""))
     return found
 
 

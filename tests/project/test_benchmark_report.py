@@ -86,3 +86,10 @@ def test_two_versions_are_compared_number_by_number_where_they_differ() -> None:
     rows = compare(before, after)
     assert rows == [("Cost", "se-cbai", "ns a pull", "10.0", "12.5", "1.25")]
     assert medians(rows) == [("Cost", "1", "1.25", "1.25", "1.25")]
+
+
+def test_rows_that_begin_alike_are_told_apart() -> None:
+    rows = [("se-cbai", "10", "9.5"), ("se-cbai", "1,000", "10.5")]
+    found = numbers(Section("Live", [], [(("method", "arms", "us a pair"), rows)]).text())
+    assert found["Live", "se-cbai, 10", "us a pair"] == 9.5
+    assert found["Live", "se-cbai, 1,000", "us a pair"] == 10.5
