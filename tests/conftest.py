@@ -42,3 +42,19 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'run.db'}"
     return new_database(request.getfixturevalue("server"))
+
+
+CHROMIUM = Path("/usr/bin/chromium")
+
+
+@pytest.fixture(scope="module")  # not of the session: while it runs, nothing else can run an event loop
+def browser() -> Iterator[Any]:
+    """Debian's Chromium."""
+    if not CHROMIUM.exists():
+        pytest.skip("there is no /usr/bin/chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -1,6 +1,7 @@
 """A simulated contest with rigged votes: the analyst's story, as data."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -50,3 +51,12 @@ def contest(seed: int, *, rigged: bool) -> Contest:
     order = np.argsort(random.random(who.max() + 1)[who], kind="stable")  # voters come one after the other
     frame = pd.DataFrame({"voter": who, "caption": np.array(CAPTIONS)[which], "stars": stars.astype(int)})
     return Contest(frame.iloc[order].reset_index(drop=True))
+
+
+def write_contests(folder: Path, clean: str, rigged: str, voters: str) -> dict[str, Path]:
+    """Write three logs under these names: a clean one, a rigged one, and the rigged one with who voted."""
+    dirty = contest(1, rigged=True)
+    frames = {clean: contest(1, rigged=False).anonymous, rigged: dirty.anonymous, voters: dirty.votes}
+    for name, frame in frames.items():
+        frame.to_csv(folder / f"{name}.csv", index=False)
+    return {name: folder / f"{name}.csv" for name in frames}

@@ -19,7 +19,7 @@ from bestarm.cli.log_options import reading_bar, spoken
 from bestarm.cli.main import app
 from bestarm.errors import InputError
 from command_line import bestarm, bestarm_process
-from contest import BEST, BOTS, RIGGED, contest
+from contest import BEST, BOTS, RIGGED, write_contests
 
 QUESTION = ("--arm", "caption", "--reward", "stars", "--bounds", "1,5")
 
@@ -41,15 +41,7 @@ def answer(*words: object) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("contest")
-    logs = {
-        "clean": contest(1, rigged=False).anonymous,
-        "bots": contest(1, rigged=True).anonymous,
-        "voters": contest(1, rigged=True).votes,
-    }
-    for name, frame in logs.items():
-        frame.to_csv(folder / f"{name}.csv", index=False)
-    return {name: folder / f"{name}.csv" for name in logs}
+    return write_contests(tmp_path_factory.mktemp("contest"), "clean", "bots", "voters")
 
 
 def written(folder: Path, text: str | bytes, name: str = "log.csv") -> Path:

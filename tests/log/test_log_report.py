@@ -6,7 +6,6 @@ import hashlib
 import html
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,8 @@ from bestarm.log.report import check_place, draw, write_report
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.log.verdict import identify_log
-from contest import BEST, contest, law
+from contest import BEST, law, write_contests
 
-CHROMIUM = Path("/usr/bin/chromium")
 COMMAND = "bestarm identify votes.csv --epsilon 0.01 --bounds 1,5 --report <page>.html"
 ODD = (
     "<script>alert('x')</script>",
@@ -36,15 +34,7 @@ ODD = (
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("logs")
-    frames = {
-        "winner": contest(1, rigged=False).anonymous,
-        "none": contest(1, rigged=True).anonymous,
-        "sources": contest(1, rigged=True).votes,
-    }
-    for name, frame in frames.items():
-        frame.to_csv(folder / f"{name}.csv", index=False)
-    return {name: folder / f"{name}.csv" for name in frames}
+    return write_contests(tmp_path_factory.mktemp("logs"), "winner", "none", "sources")
 
 
 @pytest.fixture(scope="module")
@@ -313,18 +303,6 @@ def test_the_picture_shows_intervals_leads_and_the_curve(results: dict[str, LogR
 
 
 # -------------------------------------------------------------------------------------------------------------- browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip("there is no /usr/bin/chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.mark.parametrize("name", ["winner", "none", "sources", "alarm", "odd"])

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from bestarm.errors import InputError
 from bestarm.paper import CLAIMS, EXPERIMENTS, READINGS
 from bestarm.paper.claims import OVERALL
 
-CHROMIUM = Path("/usr/bin/chromium")
 CHOSEN = ("exp4", "exp7")
 
 
@@ -97,18 +95,6 @@ def test_bad_input_is_refused_before_anything_is_written(words: list[str], messa
 
 
 # ----------------------------------------------------------------------------------------------------------- browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip("there is no /usr/bin/chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 LUMINANCE = """

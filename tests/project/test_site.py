@@ -6,7 +6,6 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ import pytest
 import bestarm
 from places import ROOT
 
-CHROMIUM = Path("/usr/bin/chromium")
 LOADS = {
     "script": "src",
     "img": "src",
@@ -123,18 +121,6 @@ def test_every_error_has_a_section() -> None:
         assert f"\n## {name}\n" in page
         section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
         assert "**What to do:**" in section, name
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip("there is no /usr/bin/chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.mark.parametrize("width", [1280, 390])
