@@ -78,7 +78,7 @@ def cli_page() -> str:
     from typer.main import get_command
     from typer.testing import CliRunner
 
-    from bestarm.cli.main import app
+    from bestarm.cli.app import app
 
     lines = ["# Command line", "", "Generated from `--help` by `make docs`.", ""]
     for words in _commands(get_command(app)):

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
+from bestarm.cli.app import app
 from bestarm.cli.log_options import reading_bar, spoken
-from bestarm.cli.main import app
 from bestarm.errors import InputError
 from command_line import bestarm, bestarm_process
 from contest import BEST, BOTS, RIGGED, write_contests

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import bestarm as ba
-from bestarm.cli.main import app
+from bestarm.cli.app import app
 
 FILE = '''
 class Turns:

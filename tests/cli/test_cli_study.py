@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bestarm import InputError, Study
-from bestarm.cli.main import app
+from bestarm.cli.app import app
 from bestarm.live.connect import open_store
 
 MEANS = {"short": 0.3, "polite": 0.35, "stepwise": 0.9}

@@ -44,7 +44,7 @@ def test_importing_the_package_does_not_load_the_compiler() -> None:
 
 def test_help_does_not_load_the_compiler() -> None:
     code = (
-        "import sys\nfrom bestarm.cli.main import app\n"
+        "import sys\nfrom bestarm.cli.app import app\n"
         "for words in ([], ['demo'], ['reproduce'], ['simulate'], ['inspect'], ['identify'], ['plan'], ['attack']):\n"
         "    try: app([*words, '--help'])\n"
         "    except SystemExit: pass\n"

@@ -111,5 +111,5 @@ def test_a_method_an_arm_an_adversary_an_experiment_and_a_command_are_found_by_t
 
 def test_no_room_lists_what_it_finds() -> None:
     """The names of methods and commands stand in their own files only."""
-    for registry, name in (("methods/registry.py", "median"), ("cli/main.py", "plan"), ("__init__.py", "LogNormal")):
+    for registry, name in (("methods/registry.py", "median"), ("cli/app.py", "plan"), ("__init__.py", "LogNormal")):
         assert name not in (PACKAGE / registry).read_text(encoding="utf-8")

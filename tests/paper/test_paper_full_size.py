@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import bestarm.paper
-from bestarm.cli.main import app
+from bestarm.cli.app import app
 from bestarm.datasets import caption_contest, pkis2
 from bestarm.errors import InputError
 from bestarm.kernels.rewards import draws

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from bestarm.cli.main import app
+from bestarm.cli.app import app
 from bestarm.errors import InputError
 from bestarm.paper import CLAIMS, EXPERIMENTS, READINGS
 from bestarm.paper.claims import OVERALL
@@ -66,6 +66,7 @@ def test_tables_and_figures_are_written(made: tuple[Path, subprocess.CompletedPr
         assert (out / "figures" / f"{name}.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
+@pytest.mark.slow
 def test_resuming_a_finished_run_repeats_its_claims(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     out, done = made
     before = {path: path.stat().st_mtime_ns for path in out.glob("points/*/*")}
@@ -175,6 +176,7 @@ def test_a_variation_has_figure_table_and_report_but_no_verdict(tmp_path: Path) 
     assert 'id="claims"' not in text
 
 
+@pytest.mark.slow
 def test_a_resumed_run_leaves_nothing_that_its_report_does_not_speak_of(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     for words in (["exp9"], ["exp7", "--epsilon", "0.05", "--grid", "0.2", "--resume"]):

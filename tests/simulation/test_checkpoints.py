@@ -412,6 +412,7 @@ def resumed(words: list[str], folder: Path, out: Path) -> ba.Trials:
     return trials
 
 
+@pytest.mark.slow
 def test_a_killed_command_is_resumed(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     code, _ = broken_off(folder, signal.SIGKILL)

@@ -121,7 +121,7 @@ def test_a_command_whose_stderr_is_a_file_tells_how_far_it_is() -> None:
     code = (
         "import bestarm.simulation.progress as progress\n"
         "progress.SECONDS_A_LINE = 0.05\n"
-        "from bestarm.cli.main import main\n"
+        "from bestarm.cli import main\n"
         "main()\n"
     )
     words = ["simulate", "--means", "1,0.99", "--method", "se-cbai", "--max-pulls", "100000", "--trials", "800"]

@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the command, or say what to install for it."""
     try:
-        from bestarm.cli.main import main as run
+        from bestarm.cli.app import run
 
         run()
     except ModuleNotFoundError as error:

@@ -41,5 +41,5 @@ class Command:
 def all_commands() -> list[Command]:
     """Return the commands of all files of this folder, by rank."""
     names = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)])]
-    modules = [import_module(f"bestarm.cli.{name}") for name in names if name != "main"]
+    modules = [import_module(f"bestarm.cli.{name}") for name in names if name != "app"]
     return sorted((module.COMMAND for module in modules if hasattr(module, "COMMAND")), key=lambda one: one.rank)

@@ -41,7 +41,7 @@ def _options(
     pass
 
 
-def main() -> None:
+def run() -> None:
     """Run the command; bad input, or a database that refuses, is one line on stderr and exit code 2."""
     try:
         app()
