@@ -371,7 +371,7 @@ def test_gaps_between_finished_trials(there: str, gaps: list[tuple[int, int]]) -
 
 # ---------------------------------------------------------------------------------------------------- the command line
 
-TRIALS = 600  # a second and a half: long enough to be caught in the middle on a busy machine
+TRIALS = 200
 MEANS = [1.0, 0.999]
 WORDS = [
     *("simulate", "--means", "1,0.999", "--method", "se-cbai", "--max-pulls", "100000", "--trials", str(TRIALS)),
@@ -388,7 +388,10 @@ def uninterrupted() -> ba.Trials:
 def broken_off(folder: Path, by: signal.Signals) -> tuple[int, str]:
     """Start the command, end it by a signal when it has finished three chunks, and return exit code and stderr."""
     command = [sys.executable, "-m", "bestarm", *WORDS, "--checkpoint", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    heeding = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
+    ) as running:
         deadline = time.monotonic() + 100
         while len(files(folder)) < 3 and running.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
