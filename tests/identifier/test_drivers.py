@@ -101,7 +101,9 @@ def test_an_exception_carries_the_verdict_so_far(kind: str) -> None:
         run(judge, kind, delta=1e-9)
     found: ba.Result = caught.value.result  # type: ignore[attr-defined]
     assert found.status == "undecided"
-    assert 0 < found.pulls < 40
+    assert 0 < found.pulls < judge.calls  # the others go on until the thread that failed has its turn
+    if kind == "coroutines":
+        assert found.pulls < 40
 
 
 @both

@@ -143,7 +143,7 @@ def test_trials_of_a_policy_are_the_same_on_a_dask_cluster() -> None:
         pass
 
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster),
     ):
         there = ba.simulate(bandit(), Local, backend="dask", **asked)

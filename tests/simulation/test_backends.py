@@ -46,7 +46,7 @@ def assert_equal(one: ba.Trials, other: ba.Trials) -> None:
 def client() -> Iterator[Any]:
     """Two worker processes on the loopback device, and a client that is not the default one."""
     distributed: Any = importlib.import_module("distributed")
-    where = {"host": "127.0.0.1", "dashboard_address": None}
+    where = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}  # any port: another cluster may have Dask's own
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **where) as cluster,
         distributed.Client(cluster, set_as_default=False) as connected,
