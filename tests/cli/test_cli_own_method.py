@@ -16,29 +16,8 @@ from typer.testing import CliRunner, Result
 
 import bestarm as ba
 from bestarm.cli.app import app
+from own_policies import TURNS
 
-FILE = '''
-class Turns:
-    """Each arm in turn; the highest sum after `rounds` rewards of each."""
-
-    name = "in turns"
-
-    def __init__(self, question, *, rounds=4):
-        self.rounds, self.rewards = rounds, [[] for _ in range(question.arms)]
-
-    def choose(self, pending):
-        return min(range(len(pending)), key=lambda arm: len(self.rewards[arm]) + pending[arm])
-
-    def observe(self, arm, reward):
-        self.rewards[arm].append(reward)
-
-    def decision(self):
-        sums = [sum(rewards) for rewards in self.rewards]
-        return None if min(map(len, self.rewards)) < self.rounds else sums.index(max(sums))
-
-    def estimates(self):
-        return [sum(rewards) / len(rewards) if rewards else float("nan") for rewards in self.rewards]
-'''
 MODULE = "own_turns"
 OWN = f"{MODULE}:Turns"
 
@@ -46,7 +25,7 @@ OWN = f"{MODULE}:Turns"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The current folder, with a file of the user's."""
-    (tmp_path / f"{MODULE}.py").write_text(FILE)
+    (tmp_path / f"{MODULE}.py").write_text(TURNS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [place for place in sys.path if place])
     yield tmp_path
@@ -110,7 +89,7 @@ def test_what_is_wrong_is_said_before_a_log_is_read(folder: Path) -> None:
 
 
 def test_a_file_here_hides_nothing_that_is_installed(folder: Path) -> None:
-    (folder / "colorsys.py").write_text(FILE)  # a module of Python's own that nothing here uses
+    (folder / "colorsys.py").write_text(TURNS)  # a module of Python's own that nothing here uses
     sys.modules.pop("colorsys", None)
     refused = CliRunner().invoke(app, ["simulate", "--method", "colorsys:Turns", "--means", "1,0"])
     assert str(refused.exception).startswith("method must be a name in the module colorsys, got 'colorsys:Turns': ")

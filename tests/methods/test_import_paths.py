@@ -13,37 +13,25 @@ import bestarm as ba
 from bestarm import reference
 from bestarm.import_paths import import_path, policy_at
 from bestarm.planning import plan
+from own_policies import TURNS
 
 ASKED: dict[str, Any] = {"delta": 0.1, "epsilon": 0.1, "sigma": 1.0}
 
-FILE = """
+HEAD = """
 from functools import partial
 
 import bestarm as ba
 from bestarm.reference import MeanSE as Borrowed
 
 LEVEL = 3.0
-
-
+"""
+OWN = """
 class Rooms:
-    class Inner:
+    class Inner(Turns):
         name = "rounds of each"
 
         def __init__(self, question, *, rounds=5):
-            self.rounds, self.rewards = rounds, [[] for _ in range(question.arms)]
-
-        def choose(self, pending):
-            return min(range(len(pending)), key=lambda arm: len(self.rewards[arm]) + pending[arm])
-
-        def observe(self, arm, reward):
-            self.rewards[arm].append(reward)
-
-        def decision(self):
-            sums = [sum(rewards) for rewards in self.rewards]
-            return None if min(map(len, self.rewards)) < self.rounds else sums.index(max(sums))
-
-        def estimates(self):
-            return [sum(rewards) / len(rewards) if rewards else float("nan") for rewards in self.rewards]
+            super().__init__(question, rounds=rounds)
 
 
 Rounds = Rooms.Inner
@@ -54,6 +42,7 @@ made = Rounds(ba.Question(2, 0.1, 0.1, 1.0))
 def function(question):
     return Rounds(question)
 """
+FILE = HEAD + TURNS + OWN
 
 
 @pytest.fixture
