@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from scipy.stats import binomtest
 
 from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, Gaussian
 from bestarm.bandits.adversaries import CustomAdversary, Draw, as_adversary
@@ -96,8 +95,8 @@ def attack_table(
         contamination that the certified method was told of, so that its promise applies (None for other methods, whose
         promises are of another kind); trials; the shares of them that named the right arm (right), that named a wrong
         one (error_rate, with its exact 95 % interval error_low, error_high), that stopped without a winner (no_winner)
-        and that reached max_pulls (undecided), which sum to 1; mean_pulls and its standard_error. epsilon and delta are
-        in its `attrs`.
+        and that reached max_pulls (undecided), which sum to 1; mean_pulls, whether it is a lower bound because some
+        trials reached max_pulls (mean_is_lower_bound), and its standard_error. epsilon and delta are in its `attrs`.
 
     Examples
     --------
@@ -150,19 +149,13 @@ def attack_table(
 
 
 def _figures(outcome: Trials) -> dict[str, Any]:
-    count = len(outcome)
-    interval = binomtest(outcome.wrong, count).proportion_ci(0.95, method="exact")
-    spread = float(outcome.pulls.std(ddof=1)) if count > 1 else math.nan
+    summary = outcome.summary()
     return {
-        "trials": count,
-        "right": (outcome.decided - outcome.wrong) / count,
-        "error_rate": outcome.wrong / count,
-        "error_low": float(interval.low),
-        "error_high": float(interval.high),
-        "no_winner": outcome.indistinguishable / count,
-        "undecided": outcome.undecided / count,
-        "mean_pulls": outcome.mean_pulls,
-        "standard_error": spread / math.sqrt(count),
+        "trials": len(outcome),
+        "right": (outcome.decided - outcome.wrong) / len(outcome),
+        **{name: summary[name] for name in ("error_rate", "error_low", "error_high")},
+        "no_winner": summary["indistinguishable"],
+        **{name: summary[name] for name in ("undecided", "mean_pulls", "mean_is_lower_bound", "standard_error")},
     }
 
 

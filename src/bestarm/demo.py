@@ -44,6 +44,8 @@ def demo_adversaries(seed: int) -> dict[str, Adversary]:
 def run_demo(trials: int = 300, seed: int = 7, workers: int = 1, *, progress: bool = False) -> pd.DataFrame:
     """Simulate every method against both adversaries; return a row each with pulls, answers and error rate.
 
+    `answers` counts how often each arm was named; "no winner", `undecided` and `error_rate` are shares of all trials.
+
     Parameters
     ----------
     trials : int >= 1
@@ -74,13 +76,10 @@ def _figures(outcome: Trials) -> dict[str, Any]:
     named = np.bincount(outcome.answers[outcome.answers >= 0], minlength=len(MEANS))
     return {
         "trials": len(outcome),
-        "mean_pulls": summary["mean_pulls"],
-        "standard_error": summary["standard_error"],
+        **{name: summary[name] for name in ("mean_pulls", "mean_is_lower_bound", "standard_error")},
         "answers": "/".join(str(count) for count in named),
         "no winner": summary["indistinguishable"],
-        "error_rate": summary["error_rate"],
-        "error_low": summary["error_low"],
-        "error_high": summary["error_high"],
+        **{name: summary[name] for name in ("undecided", "error_rate", "error_low", "error_high")},
     }
 
 
@@ -142,7 +141,7 @@ def draw_demo(frame: pd.DataFrame, path: Path) -> None:
 def _counts(row: Mapping[Any, Any]) -> dict[str, int]:
     """Return how many trials of a row ended in which way."""
     named = [int(count) for count in row["answers"].split("/")]
-    right, silent = named[int(np.argmax(MEANS))], int(row["no winner"])
+    right, silent = named[int(np.argmax(MEANS))], round(row["no winner"] * row["trials"])
     undecided = int(row["trials"]) - sum(named) - silent
     return {"wrong": sum(named) - right, "no winner": silent, "undecided": undecided, "right": right}
 

@@ -172,9 +172,8 @@ def draw_trials(trials: Any, axes: Axes | None = None) -> Figure:
             linewidth=0.5, label=label,
         )  # fmt: skip
         bottom += counts
-    panel.axvline(
-        trials.mean_pulls, color="black", linestyle="--", linewidth=1.0, label=f"mean: {trials.mean_pulls:,.0f}"
-    )
+    label = f"mean: {'at least ' if trials.mean_is_lower_bound else ''}{trials.mean_pulls:,.0f}"
+    panel.axvline(trials.mean_pulls, color="black", linestyle="--", linewidth=1.0, label=label)
     panel.set_xlabel("pulls of a trial")
     panel.set_ylabel("trials")
     panel.set_title(f"{trials.settings.get('method', 'trials')}, {len(trials):,} trials", fontsize=10, loc="left")

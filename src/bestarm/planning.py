@@ -316,9 +316,9 @@ def _forecast(run: Callable[..., Trials], count: int, cap: int, forced: float) -
     affordable = int(BUDGET / trials.mean_pulls / (1.0 + trials.arm_pulls.shape[1] / SCANNED))
     if len(trials) < count and affordable >= 2 * PILOT:
         trials = run(trials=min(count, affordable), max_pulls=cap)
-    counts = {"wrong": trials.wrong, "no_winner": trials.indistinguishable, "capped": trials.undecided}
-    figures = {name: trials.summary()[name] for name in ("trials", *PULLS)}
-    return figures | {name: number / len(trials) for name, number in counts.items()}
+    summary = trials.summary()
+    shares = {"wrong": "error_rate", "no_winner": "indistinguishable", "capped": "undecided"}
+    return {name: summary[shares.get(name, name)] for name in ("trials", *PULLS, *shares)}
 
 
 def _verdict(plan: Plan) -> Iterator[str]:

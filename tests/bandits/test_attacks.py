@@ -303,7 +303,7 @@ def test_the_bench_tells_who_is_fooled(tmp_path: Path) -> None:
     wide, narrow = INSTANCES
     table = attack_table(["g-cbai", "se-cbai", "median-se"], ["benign", "one-sided-gross"], trials=20, workers=2)
     errors = ["error_rate", "error_low", "error_high"]
-    rest = ["no_winner", "undecided", "mean_pulls", "standard_error"]
+    rest = ["no_winner", "undecided", "mean_pulls", "mean_is_lower_bound", "standard_error"]
     cell = ["instance", "attack", "power", "method", "covered"]
     assert list(table.columns) == [*cell, "trials", "right", *errors, *rest]
     assert table["covered"].tolist() == [None] * 12  # their promises are of another kind
@@ -450,8 +450,8 @@ def test_the_demo_shows_no_winner_unlike_zero_errors(tmp_path: Path, monkeypatch
     from bestarm import demo
 
     def row(adversary: str, method: str, answers: str, silent: int) -> dict[str, Any]:
-        figures = {"trials": 300, "mean_pulls": 1e4, "standard_error": 10.0, "answers": answers, "no winner": silent}
-        return {"adversary": adversary, "method": method, **figures}
+        figures = {"trials": 300, "mean_pulls": 1e4, "standard_error": 10.0, "answers": answers}
+        return {"adversary": adversary, "method": method, **figures, "no winner": silent / 300}
 
     drawn: list[Figure] = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, path, **settings: drawn.append(figure))

@@ -206,15 +206,15 @@ def test_a_plan_for_a_tie_says_which_arms_tie() -> None:
     )
 
 
-def test_where_no_trial_names_a_winner_there_is_no_error_rate() -> None:
+def test_where_no_trial_names_a_winner_none_is_wrong_and_the_command_says_so() -> None:
     words = ("simulate", "--means", "1,0.99", "--trials", "5")
     done = bestarm(*words)
     assert done.returncode == 0, done.stderr
     head, _, row = (line.split() for line in done.stdout.splitlines())
-    assert dict(zip(head, row, strict=True))["error_rate"] == "-"
-    assert done.stderr.splitlines()[-1] == "none of the 5 trials named a winner: there is no error rate"
+    assert dict(zip(head, row, strict=True))["error_rate"] == "0"
+    assert done.stderr.splitlines()[-1] == "none of the 5 trials named a winner, right or wrong"
     (summary,) = json.loads(bestarm(*words, "--format", "json").stdout)
-    assert summary["error_rate"] is None
+    assert (summary["error_rate"], summary["indistinguishable"]) == (0.0, 1.0)
     bandit = ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.999)], 0.2, ba.adversaries.Point(0.0))
     trials = ba.simulate(bandit, "certified", delta=0.1, trials=5)
     assert repr(trials) == "<5 trials of certified: mean pulls 1,024, no winner named>"

@@ -234,21 +234,22 @@ def test_both_kinds_share_a_folder_and_a_report(folder: Path, tmp_path: Path, mo
 def test_rows_of_both_kinds_follow_each_other(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     claim = {"experiment": "exp7", "verdict": "holds", "claim": "words", "holds_under": "ours, chernoff"}
     claim |= {"does_not_hold_under": "", "open_under": "no margin"}
-    row = {"attack": "a", "method": "m", "trials": 4, "mean_pulls": 5.5, "named": "-"}
+    row = {"attack": "a", "method": "m", "trials": 4, "mean_pulls": 5.5, "mean_is_lower_bound": True, "named": "-"}
     row |= {"experiment": "nycc-full", "verdict": "named none"}
     found = Reproduction(pd.DataFrame([claim]), pd.DataFrame(), pd.DataFrame([row]))
     monkeypatch.setattr(bestarm.paper, "reproduce", lambda *args, **kwargs: found)
     shown = CliRunner().invoke(app, ["reproduce", "exp7", "nycc-full", "--format", form]).stdout.splitlines()
     if form == "csv":
         assert shown == [
-            "experiment,verdict,claim,holds_under,does_not_hold_under,open_under,attack,method,trials,mean_pulls,named",
-            'exp7,holds,words,"ours, chernoff",,no margin,,,,,',
-            "nycc-full,named none,,,,,a,m,4,5.5,-",
+            "experiment,verdict,claim,holds_under,does_not_hold_under,open_under,"
+            "attack,method,trials,mean_pulls,mean_is_lower_bound,named",
+            'exp7,holds,words,"ours, chernoff",,no margin,,,,,,',
+            "nycc-full,named none,,,,,a,m,4,5.5,True,-",
         ]
     else:
         assert shown[2].split() == ["exp7", "holds", "words", "holds:", "ours,", "chernoff;", "open:", "no", "margin"]
         assert shown[3] == ""
-        assert shown[6].split() == ["nycc-full", "a", "m", "4", "named", "none", "5.5", "-"]
+        assert shown[6].split() == ["nycc-full", "a", "m", "4", "named", "none", ">=5.5", "-"]
 
 
 def test_an_unknown_name_is_refused_with_those_known(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_capped_trial_is_undecided_and_names_no_arm(method: str) -> None:
     assert trials.answers.tolist() == np.where(ended, free.answers, -1).tolist()
     assert trials.statuses.tolist() == np.where(ended, free.statuses, "undecided").tolist()
     assert not trials.correct[~ended].any()
-    assert trials.undecided == trials.summary()["undecided"] == 8 - ended.sum()
+    assert trials.undecided == trials.summary()["undecided"] == (8 - ended.sum()) / 8
     assert trials.settings["max_pulls"] == cap
 
 
@@ -310,8 +310,8 @@ def test_arms_that_cannot_be_told_apart_are_no_error() -> None:
     trials = simulated("certified", bandit, resolution=0.5, trials=4)
     assert trials.statuses.tolist() == ["indistinguishable"] * 4
     assert trials.answers.tolist() == [-1] * 4
-    assert (trials.indistinguishable, trials.undecided, trials.decided, trials.wrong) == (4, 0, 0, 0)
-    assert math.isnan(trials.error_rate)
+    assert (trials.indistinguishable, trials.undecided, trials.decided, trials.wrong) == (1.0, 0.0, 0, 0)
+    assert trials.error_rate == 0.0
 
 
 # ------------------------------------------------------------------------------------------------------------ summaries
@@ -351,24 +351,25 @@ def test_the_summary_against_figures_worked_out_apart() -> None:
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in pulls) / 212)
     summary = trials.summary()
     assert list(summary) == [
-        *("trials", "mean_pulls", "standard_error", "q05", "q25", "q50", "q75", "q95"),
+        *("trials", "mean_pulls", "mean_is_lower_bound", "standard_error", "q05", "q25", "q50", "q75", "q95"),
         *("undecided", "indistinguishable", "wrong", "error_rate", "error_low", "error_high"),
     ]
     assert summary == {
         "trials": 213,
         "mean_pulls": pytest.approx(mean, rel=1e-14),
+        "mean_is_lower_bound": True,
         "standard_error": pytest.approx(deviation / math.sqrt(213), rel=1e-14),
         "q05": pytest.approx(quantile(0.05), rel=1e-14),
         "q25": pytest.approx(quantile(0.25), rel=1e-14),
         "q50": float(ordered[106]),
         "q75": pytest.approx(quantile(0.75), rel=1e-14),
         "q95": pytest.approx(quantile(0.95), rel=1e-14),
-        "undecided": answers.count(-1),
-        "indistinguishable": answers.count(-2),
+        "undecided": answers.count(-1) / 213,
+        "indistinguishable": answers.count(-2) / 213,
         "wrong": wrong,
-        "error_rate": wrong / decided,
-        "error_low": pytest.approx(float(stats.beta.ppf(0.025, wrong, decided - wrong + 1)), rel=1e-9),
-        "error_high": pytest.approx(float(stats.beta.ppf(0.975, wrong + 1, decided - wrong)), rel=1e-9),
+        "error_rate": wrong / 213,
+        "error_low": pytest.approx(float(stats.beta.ppf(0.025, wrong, 213 - wrong + 1)), rel=1e-9),
+        "error_high": pytest.approx(float(stats.beta.ppf(0.975, wrong + 1, 213 - wrong)), rel=1e-9),
     }
     assert trials.mean_pulls == summary["mean_pulls"]
     assert trials.error_interval == (summary["error_low"], summary["error_high"])
@@ -388,13 +389,12 @@ def test_the_error_interval_at_its_ends_is_that_of_clopper_and_pearson(decided: 
 def test_undecided_trials_are_neither_right_nor_wrong() -> None:
     trials = made([0, 1, -1, -1, -2, 0, 0])
     assert trials.answers.tolist() == [0, 1, -1, -1, -1, 0, 0]
-    assert (trials.error_rate, trials.decided, trials.wrong) == (0.25, 4, 1)
-    assert (trials.undecided, trials.indistinguishable) == (2, 1)
-    assert trials.error_interval == made([0, 1, 0, 0]).error_interval
+    assert (trials.error_rate, trials.decided, trials.wrong) == (1 / 7, 4, 1)
+    assert (trials.undecided, trials.capped, trials.indistinguishable) == (2 / 7, 2, 1 / 7)
+    assert trials.error_interval == made([0, 1, 0, 0, 0, 0, 0]).error_interval
     nothing = made([-1, -2, -1])
-    assert math.isnan(nothing.error_rate)
-    assert nothing.error_interval == (0.0, 1.0)
-    assert (nothing.wrong, nothing.decided, nothing.summary()["undecided"]) == (0, 0, 2)
+    assert (nothing.error_rate, nothing.error_interval) == (0.0, made([0, 0, 0]).error_interval)
+    assert (nothing.wrong, nothing.decided, nothing.summary()["undecided"]) == (0, 0, 2 / 3)
 
 
 def test_one_trial_has_no_standard_error() -> None:
@@ -405,7 +405,7 @@ def test_one_trial_has_no_standard_error() -> None:
 
 def test_repr_is_the_gist() -> None:
     assert repr(made([0, 1, -1, 0], [1000, 2000, 3000, 4001])) == (
-        "<4 trials of mean-se: mean pulls 2,500, error rate 0.3333>"
+        "<4 trials of mean-se: mean pulls >= 2,500, error rate 0.25>"
     )
 
 
@@ -488,7 +488,7 @@ def test_the_picture_of_trials_counts_every_one_by_what_it_came_to() -> None:
     legend = panel.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == [
-        "mean: 14",
+        "mean: at least 14",
         "right: 2 of 5",
         "wrong: 1 of 5",
         "no winner: 1 of 5",

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
+LOWER_BOUND = "mean_is_lower_bound"  # of `Trials.summary`
+MARKED = ">= marks a mean over trials that the cap cut short: without the cap it would be larger"
+
 
 class Format(enum.StrEnum):
     """How results are written."""
@@ -49,9 +52,13 @@ def finite_leads(result: Result) -> dict[Any, float]:
 
 
 def _write_table(rows: Sequence[Row]) -> None:
-    shown = [{name: _shown(value) for name, value in row.items()} for row in rows]
-    widths = {name: max(len(name), *(len(row[name]) for row in shown)) for name in rows[0]}
-    numeric = {name: all(row[name] is None or isinstance(row[name], int | float) for row in rows) for name in rows[0]}
+    columns = [name for name in rows[0] if name != LOWER_BOUND]  # for people a mark is enough
+    shown = [{name: _shown(row[name]) for name in columns} for row in rows]
+    for row, cells in zip(rows, shown, strict=True):
+        if row.get(LOWER_BOUND):
+            cells["mean_pulls"] = f">={cells['mean_pulls']}"
+    widths = {name: max(len(name), *(len(row[name]) for row in shown)) for name in columns}
+    numeric = {name: all(row[name] is None or isinstance(row[name], int | float) for row in rows) for name in columns}
 
     def line(cells: Mapping[str, str]) -> str:
         parts = (
@@ -61,8 +68,10 @@ def _write_table(rows: Sequence[Row]) -> None:
 
     print(line({name: name for name in widths}))
     print("  ".join("-" * width for width in widths.values()))
-    for row in shown:
-        print(line(row))
+    for cells in shown:
+        print(line(cells))
+    if any(row.get(LOWER_BOUND) for row in rows):
+        print(MARKED, file=sys.stderr)
 
 
 def _shown(value: Any) -> str:

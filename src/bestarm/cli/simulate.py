@@ -157,7 +157,7 @@ def simulate(
         trials_run.save(save)
     write_rows([{"method": trials_run.settings["method"], **trials_run.summary()}], form)
     if trials_run.decided == 0:
-        print(f"none of the {len(trials_run):,} trials named a winner: there is no error rate", file=sys.stderr)
+        print(f"none of the {len(trials_run):,} trials named a winner, right or wrong", file=sys.stderr)
 
 
 def _say_how_fast(pulls: int, seconds: float) -> None:

@@ -95,8 +95,11 @@ def measured(experiment: Experiment, own: pd.DataFrame) -> str:
 
 
 def cell(row: pd.Series) -> str:
-    """Return one point in words: mean pulls with a 95 % half-width, then whatever is not a right answer."""
-    words = f"{row['mean_pulls']:,.0f}"
+    """Return one point in words: mean pulls with a 95 % half-width, then whatever is not a right answer.
+
+    A mean over trials that the cap cut short is a lower bound, and has ≥ before it.
+    """
+    words = f"{'≥ ' if row['mean_is_lower_bound'] else ''}{row['mean_pulls']:,.0f}"
     if row["standard_error"] > 0.0:
         words += f" ± {1.96 * row['standard_error']:,.0f}"
     notes = (("wrong", "error_rate"), ("no winner", "indistinguishable"), ("at the cap", "undecided"))

@@ -29,7 +29,7 @@ OUTPUTS = (
 )
 # What the command prints of every point; the files have more columns.
 SHOWN = (
-    *("method", "delta", "epsilon", "trials", "mean_pulls", "standard_error"),
+    *("method", "delta", "epsilon", "trials", "mean_pulls", "mean_is_lower_bound", "standard_error"),
     *("wrong", "error_rate", "indistinguishable", "undecided"),
 )
 ARMS_SHOWN = 100  # in the report
@@ -262,7 +262,7 @@ def _notes(study: Study, points: pd.DataFrame) -> list[str]:
     if len(cut):
         notes.append(
             f"At {len(cut)} of {len(points)} points some trials were cut at {first.max_pulls:,} pulls; mean pulls are "
-            "too small there. A larger max_pulls in the file lets them go on."
+            "lower bounds there, marked by ≥. A larger max_pulls in the file lets them go on."
         )
     return notes
 

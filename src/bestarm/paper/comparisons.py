@@ -380,7 +380,7 @@ def _mistakes(places: Sequence[Place], labels: Sequence[str]) -> str:
 
 def _error_limits(place: Place, label: str, places: int) -> tuple[float, float]:
     trials = place.trials[label]
-    return rate_limits(trials.wrong, len(trials), ERROR / places, trials.undecided)
+    return rate_limits(trials.wrong, len(trials), ERROR / places, trials.capped)
 
 
 def _errors(places: Sequence[Place], label: str) -> str:

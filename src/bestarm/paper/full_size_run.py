@@ -30,7 +30,10 @@ OUTCOMES = {
     "no_winner": "named none",
     "capped": "at the cap",
 }
-SHOWN = ("experiment", "attack", "method", "trials", "verdict", "mean_pulls", "named")  # in a terminal
+SHOWN = (  # in a terminal
+    *("experiment", "attack", "method", "trials", "verdict"),
+    *("mean_pulls", "mean_is_lower_bound", "named"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +176,8 @@ def full_size_table(run: FullRun) -> pd.DataFrame:
     """Return one row per simulation: experiment, attack, method, what its trials came to, pulls, arms named, verdict.
 
     The columns best, target, other, no_winner and capped count trials and add up to `trials`: those that named the best
-    arm, the one that the adversary wants named, a wrong one else, none, and those that reached the cap, whose pulls
-    make the mean too small.
+    arm, the one that the adversary wants named, a wrong one else, none, and those that reached the cap: where there are
+    any, the mean of the pulls is a lower bound (`mean_is_lower_bound`).
     """
     rows = []
     for point, frame in run.outcomes.items():
@@ -193,6 +196,7 @@ def full_size_table(run: FullRun) -> pd.DataFrame:
                 **counts,
                 "verdict": verdict(counts),
                 "mean_pulls": float(frame["pulls"].mean()),
+                "mean_is_lower_bound": counts["capped"] > 0,
                 "standard_error": spread / math.sqrt(len(frame)),
                 "named": _named(frame["answer"].tolist(), point.experiment.labels),
             }

@@ -371,7 +371,7 @@ def _full_experiment(experiment: FullSize, part: FullSizePart) -> str:
             f"{row['attack']}\n{row['method']}",
             str(row["trials"]),
             row["verdict"].replace(", ", "\n"),
-            f"{row['mean_pulls']:,.0f}",
+            f"{'≥ ' if row['mean_is_lower_bound'] else ''}{row['mean_pulls']:,.0f}",
             f"{row['max_pulls']:,}",
             row["named"].replace("; ", "\n"),
         ]

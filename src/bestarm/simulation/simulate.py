@@ -67,7 +67,8 @@ def simulate(
     bounds : (float, float), optional
         Lowest and highest reward, told to the method in place of sigma.
     max_pulls : int >= 1, optional
-        Cap on the pulls of a trial. A trial that reaches it is undecided: neither right nor wrong.
+        Cap on the pulls of a trial. A trial that reaches it is undecided: neither right nor wrong, and the mean of the
+        pulls is then a lower bound.
     workers : int >= 1
         Threads or processes. A Dask cluster has its own number of workers, and this one is not used.
     backend : {"threads", "loky", "dask"}

@@ -55,7 +55,8 @@ class Trials:
     def __repr__(self) -> str:
         method = self.settings.get("method", "?")
         errors = f"error rate {self.error_rate:.4g}" if self.decided else "no winner named"
-        return f"<{len(self)} trials of {method}: mean pulls {self.mean_pulls:,.0f}, {errors}>"
+        mark = ">= " if self.mean_is_lower_bound else ""
+        return f"<{len(self)} trials of {method}: mean pulls {mark}{self.mean_pulls:,.0f}, {errors}>"
 
     def first(self, count: int) -> Trials:
         """Return the first trials, at most this many."""
@@ -71,8 +72,13 @@ class Trials:
 
     @property
     def mean_pulls(self) -> float:
-        """Average number of pulls; with undecided trials among them it is too small, as those were cut short."""
+        """Average number of pulls; a lower bound where `mean_is_lower_bound`."""
         return float(self.pulls.mean())
+
+    @property
+    def mean_is_lower_bound(self) -> bool:
+        """Whether the cap cut some trials short: without it they would have taken more pulls, and so the mean."""
+        return self.capped > 0
 
     @property
     def decided(self) -> int:
@@ -80,14 +86,9 @@ class Trials:
         return int((self.answers >= 0).sum())
 
     @property
-    def undecided(self) -> int:
+    def capped(self) -> int:
         """Trials that reached the cap before they stopped."""
         return int((self.statuses == "undecided").sum())
-
-    @property
-    def indistinguishable(self) -> int:
-        """Trials that stopped without naming a winner."""
-        return int((self.statuses == "indistinguishable").sum())
 
     @property
     def wrong(self) -> int:
@@ -96,27 +97,43 @@ class Trials:
 
     @property
     def error_rate(self) -> float:
-        """Share of wrong answers among the trials that gave one; nan if none did."""
-        return self.wrong / self.decided if self.decided else math.nan
+        """Share of all trials that named a wrong arm: what delta bounds. A trial that names none is not wrong."""
+        return self.wrong / len(self)
+
+    @property
+    def undecided(self) -> float:
+        """Share of all trials that reached the cap before they stopped."""
+        return self.capped / len(self)
+
+    @property
+    def indistinguishable(self) -> float:
+        """Share of all trials that stopped without naming a winner."""
+        return int((self.statuses == "indistinguishable").sum()) / len(self)
 
     @property
     def error_interval(self) -> tuple[float, float]:
-        """Exact (Clopper-Pearson) 95 % interval of the error rate; (0, 1) if no trial gave an answer."""
+        """Exact (Clopper-Pearson) 95 % interval of the error rate."""
         from scipy.special import betaincinv  # scipy.stats has this ready made, but takes a second to import
 
-        wrong, right = self.wrong, self.decided - self.wrong
-        low = betaincinv(wrong, right + 1, 0.025) if wrong else 0.0
-        high = betaincinv(wrong + 1, right, 0.975) if right else 1.0
+        wrong, rest = self.wrong, len(self) - self.wrong
+        low = betaincinv(wrong, rest + 1, 0.025) if wrong else 0.0
+        high = betaincinv(wrong + 1, rest, 0.975) if rest else 1.0
         return float(low), float(high)
 
     def summary(self) -> dict[str, float]:
-        """Return the figures of the whole: pulls with standard error and quantiles, errors with an interval."""
+        """Return the figures of the whole, from which every table and report takes them.
+
+        `trials` and `wrong` are counts; `error_rate` (with its exact 95 % interval `error_low`, `error_high`),
+        `undecided` and `indistinguishable` are shares of all trials. `mean_is_lower_bound` says that the cap cut some
+        trials short: then `mean_pulls`, its `standard_error` and every quantile that equals the cap are too small.
+        """
         low, high = self.error_interval
         spread = float(self.pulls.std(ddof=1)) if len(self) > 1 else math.nan
         quantiles = np.quantile(self.pulls, [0.05, 0.25, 0.5, 0.75, 0.95])
         return {
             "trials": len(self),
             "mean_pulls": self.mean_pulls,
+            "mean_is_lower_bound": self.mean_is_lower_bound,
             "standard_error": spread / math.sqrt(len(self)),
             **{f"q{level:02d}": float(value) for level, value in zip((5, 25, 50, 75, 95), quantiles, strict=True)},
             "undecided": self.undecided,
