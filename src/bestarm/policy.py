@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.bounds_checks import with_bounds_checks
 from bestarm.errors import InputError
 
 NO_WINNER = -1  # what `decision` gives if the method stops and names no arm
@@ -128,6 +129,10 @@ class JittedPolicy:
     on. Its `__init__` takes the `Question` and makes `self.state`: an array, or a tuple of arrays and numbers.
     `estimates` is plain Python. `simulate` then runs whole trials compiled, if the bandit is compiled too, with the
     same results.
+
+    The functions are compiled with bounds checks, whatever their decorator says: past the end of an array of the state
+    there is an error. An array keeps the size that `__init__` gives it; a state that has to grow holds a
+    `numba.typed.List`.
     """
 
     verbs: tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]
@@ -135,15 +140,15 @@ class JittedPolicy:
 
     def choose(self, pending: NDArray[np.int64]) -> int:
         """As `Policy.choose`."""
-        return int(self.verbs[0](self.state, pending))
+        return int(with_bounds_checks(self.verbs)[0](self.state, pending))
 
     def observe(self, arm: int, reward: float) -> None:
         """As `Policy.observe`."""
-        self.verbs[1](self.state, arm, reward)
+        with_bounds_checks(self.verbs)[1](self.state, arm, reward)
 
     def decision(self) -> int | None:
         """As `Policy.decision`."""
-        found = int(self.verbs[2](self.state))
+        found = int(with_bounds_checks(self.verbs)[2](self.state))
         return None if found == GO_ON else found
 
     def estimates(self) -> Sequence[float | Estimate]:
@@ -278,6 +283,15 @@ def wrong_decision(name: str, decision: object, arms: int, told: int) -> InputEr
     rule = f"decide on None, on an arm from 0 to {arms - 1}, or on -1 for no winner"
     fix = f"{name}.decision gave it after {told + 1:,} rewards, the last of which was not recorded"
     return InputError("method", rule, decision, fix)
+
+
+def out_of_bounds(name: str, error: IndexError, told: int) -> InputError:
+    """Return the error of a compiled policy that goes past the end of an array."""
+    fix = (
+        f"one of its verbs went past the end of an array after {told:,} rewards; make them larger in __init__, or let "
+        "the state grow: docs/guide/own-method.md"
+    )
+    return InputError("method", f"stay within the arrays of its state ({name} is your own)", error, fix)
 
 
 def _is_whole(value: object) -> bool:

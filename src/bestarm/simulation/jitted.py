@@ -1,7 +1,7 @@
 """Whole trials of a `JittedPolicy` in compiled code, with numba's public interface alone.
 
 The user's functions are arguments of the loop, so numba compiles the loop once for each policy: 4 seconds, in every
-process again, as what depends on a caller's functions can't be kept on disk. Measured on one core: 12 million pulls a
+process again, as what depends on a caller's functions can't be kept on disk. Measured on one core: 9 million pulls a
 second (arms in turn), against 76,000 for a policy in Python.
 """
 
@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.bounds_checks import with_bounds_checks
 from bestarm.kernels.rewards.draws import Laws, pull_once
-from bestarm.policy import GO_ON, NO_WINNER, JittedPolicy, is_decision, wrong_arm, wrong_decision
+from bestarm.policy import GO_ON, NO_WINNER, JittedPolicy, is_decision, out_of_bounds, wrong_arm, wrong_decision
 
 DECIDED, WRONG_ARM = 0, 1
 
@@ -56,10 +57,17 @@ def _loop() -> Callable[..., tuple[int, int, int]]:
 def run_jitted(
     policy: JittedPolicy, name: str, laws: Laws, rng: np.random.Generator, max_pulls: int, counts: NDArray[np.int64]
 ) -> tuple[int, int | None]:
-    """Run a trial to its end; return the pulls and the decision, and add to the counts; refuse what is no arm."""
+    """Run a trial to its end; return the pulls and the decision, and add to the counts; refuse what is no arm.
+
+    The verbs are compiled with bounds checks, so that a state which is too small is an error, and no end of Python.
+    """
     pending = np.zeros(counts.size, np.int64)
     pending.flags.writeable = False
-    t, found, why = _loop()(*policy.verbs, policy.state, pending, counts, laws, rng, max_pulls)
+    verbs = with_bounds_checks(policy.verbs)
+    try:
+        t, found, why = _loop()(*verbs, policy.state, pending, counts, laws, rng, max_pulls)
+    except IndexError as error:
+        raise out_of_bounds(name, error, int(counts.sum())) from error
     if why == WRONG_ARM:
         raise wrong_arm(name, found, counts.size, t)
     if found != GO_ON and not is_decision(found, counts.size):
