@@ -76,7 +76,7 @@ def test_a_write_past_the_buffer_is_refused_in_a_process_that_lives_on() -> None
 
 def test_a_write_past_the_buffer_is_refused_by_the_live_verbs_too() -> None:
     finder: ba.Identifier = ba.Identifier(["A", "B"], delta=0.1, epsilon=0.0, sigma=1.0, method=Overflowing)
-    with pytest.raises(ba.InputError, match="Overflowing is your own.*IndexError.*Overflowing.observe.* 10 rewards"):
+    with pytest.raises(ba.InputError, match=r"Overflowing is your own.*IndexError.*Overflowing.observe.* 10 rewards"):
         finder.tell_many(["A", "B"] * 6, [1.0, 0.0] * 6)
 
 

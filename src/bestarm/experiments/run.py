@@ -6,6 +6,7 @@ sources included: what another version of a kernel made is never taken for what 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -29,6 +30,7 @@ from bestarm.simulation import Trials, simulate
 from bestarm.simulation.checkpoints import Checkpoint
 from bestarm.simulation.chunks import ChunkResult
 from bestarm.simulation.fingerprints import code_key, digest, laws_digest
+from bestarm.simulation.folder_lock import LOCK, locked_folder
 
 SETTINGS = "settings.json"
 POINTS = "points"
@@ -96,8 +98,15 @@ def run_points(
     """Simulate points, or read those that are finished; each is stored as soon as it is.
 
     A thread runs a point, or one adversary of it, at a time: points are many and short, and sharing one out would cost
-    more than it takes.
+    more than it takes. The folder is locked meanwhile.
     """
+    with folder.locked():
+        return _run_points(wanted, folder, workers, advance)
+
+
+def _run_points(
+    wanted: Mapping[Point, int], folder: Folder, workers: int, advance: Callable[[int], object]
+) -> dict[Point, Trials]:
     found: dict[Point, Trials] = {}
     tasks: list[tuple[Point, int]] = []
     for point, asked in wanted.items():
@@ -217,21 +226,27 @@ class Folder:
         if resume and overwrite:
             raise InputError("overwrite", "not be given with resume", True, "choose one of the two")
         marked = self.path / SETTINGS
-        if resume:
-            if not marked.exists():
-                raise InputError("out", "hold a run to resume", str(self.path), "leave out --resume to begin one")
-            self._compare()
-        elif self.path.exists():
-            self._clear(overwrite)
-        (self.path / POINTS).mkdir(parents=True, exist_ok=True)
-        self._resumed = resume
-        if not resume:
-            marked.write_text(json.dumps(self._settings, indent=1), encoding="utf-8")
+        if resume and not marked.exists():
+            raise InputError("out", "hold a run to resume", str(self.path), "leave out --resume to begin one")
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError("out", "be a folder", str(self.path), "there is a file of that name")
+        self.path.mkdir(parents=True, exist_ok=True)
+        with self.locked():  # a run under way is neither cleared nor joined
+            if resume:
+                self._compare()
+            else:
+                self._clear(overwrite)
+            (self.path / POINTS).mkdir(exist_ok=True)
+            self._resumed = resume
+            if not resume:
+                marked.write_text(json.dumps(self._settings, indent=1), encoding="utf-8")
+
+    def locked(self) -> contextlib.AbstractContextManager[None]:
+        """Hold the folder's lock, or refuse it if another run does."""
+        return locked_folder("out", self.path)
 
     def _clear(self, overwrite: bool) -> None:
-        if not self.path.is_dir():
-            raise InputError("out", "be a folder", str(self.path), "there is a file of that name")
-        if not any(self.path.iterdir()):
+        if not any(path.name != LOCK for path in self.path.iterdir()):
             return
         if self._stored().get("made by") != self._settings["made by"]:
             rule = f"be new, empty, or a folder of {self._settings['made by']}"
@@ -280,7 +295,7 @@ class Folder:
     def _checkpoint(self, point: Stored, bandits: Sequence[Bandit], count: int) -> Checkpoint:
         settings = {**point.settings, **_made_of(point, bandits), "trials": count, "seed": self.seed, **code_key()}
         name = f"{point.method}-delta{point.delta:g}-epsilon{point.epsilon:g}-{digest(settings)}"
-        return Checkpoint(self.path / POINTS / name, settings, resume=True)
+        return Checkpoint(self.path / POINTS / name, settings, resume=True, lock=False)
 
     def read(self, point: Stored, bandits: Sequence[Bandit], count: int) -> Trials | None:
         """Return the trials of a finished point; None if there are none, or none that can be used."""

@@ -141,7 +141,7 @@ def run_full_size(
                 cap = int(min(entrant.max_pulls or experiment.max_pulls, limit))
                 points.append(FullPoint(experiment, attack, entrant, cap))
     outcomes = {}
-    with progress_bar("simulations at full size", len(points), progress) as advance:
+    with folder.locked(), progress_bar("simulations at full size", len(points), progress) as advance:
         for point in points:
             share = point.trials(count)
             found = folder.read(point, [point.attack.bandit], share)

@@ -2,6 +2,7 @@
 
 A folder holds `settings.json`, what the trials depend on, and a Parquet file a chunk, named after its first and last
 trial. A file appears under its name when it is complete, so whatever ends a run leaves a folder that can be resumed.
+While a run writes to the folder it has a lock on it (`folder_lock.py`).
 Its columns: trial, pulls, answer, done (how the trial ended, by code), and arm_pulls, a list of the pulls of each arm.
 """
 
@@ -24,6 +25,7 @@ from bestarm.errors import InputError
 from bestarm.extras import needs
 from bestarm.simulation.chunks import ChunkResult
 from bestarm.simulation.fingerprints import digest
+from bestarm.simulation.folder_lock import LOCK, locked_folder
 
 SETTINGS = "settings.json"
 _NUMBERS = ("trial", "pulls", "answer", "done")
@@ -45,22 +47,35 @@ class Checkpoint:
         What the trials depend on (`fingerprint`).
     resume : bool
         Whether to go on with what the folder holds. Without it the folder must be empty; with it, it may be.
+    lock : bool
+        Whether to lock the folder until `close`, so that no other run uses it meanwhile.
     """
 
-    def __init__(self, folder: str | Path, settings: Mapping[str, Any], resume: bool) -> None:
+    def __init__(self, folder: str | Path, settings: Mapping[str, Any], resume: bool, lock: bool = True) -> None:
         needs("pyarrow")
         import pyarrow.parquet  # noqa: F401 - now, as it takes a second in which nobody would see chunks come in
 
         self.folder = Path(folder)
         self._mark = digest(settings).encode()
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            names = sorted(path.name for path in self.folder.iterdir())
-        except OSError as error:
-            raise InputError("checkpoint", "be a folder that can be written", str(folder), str(error)) from error
+        with contextlib.ExitStack() as held:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                if lock:
+                    held.enter_context(locked_folder("checkpoint", self.folder))
+                names = sorted(path.name for path in self.folder.iterdir() if path.name != LOCK)
+            except OSError as error:
+                raise InputError("checkpoint", "be a folder that can be written", str(folder), str(error)) from error
+            self._open(names, settings, resume)
+            self._held = held.pop_all()
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._held.close()
+
+    def _open(self, names: list[str], settings: Mapping[str, Any], resume: bool) -> None:
         if names and not resume:
             fix = "pass resume=True (--resume) to go on with what is there, or name a new folder"
-            raise InputError("checkpoint", "be an empty folder", str(folder), fix)
+            raise InputError("checkpoint", "be an empty folder", str(self.folder), fix)
         finished = [name for name in names if not name.startswith(_UNFINISHED)]
         if finished:
             self._compare(settings)

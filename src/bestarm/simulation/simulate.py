@@ -78,7 +78,7 @@ def simulate(
     chunk : int >= 1, optional
         Trials handed over at a time. By default as many as take half a second, or two seconds with a checkpoint.
     checkpoint : path, optional
-        Folder in which each finished chunk is kept as a Parquet file.
+        Folder in which each finished chunk is kept as a Parquet file. One run at a time may use it.
     resume : bool
         Go on with the trials in the checkpoint folder, which must be those of the same settings; more or fewer trials
         are fine. An empty folder is fine too, so the same call can start a run and resume it.
@@ -125,14 +125,16 @@ def simulate(
         seeds=next_seeds(seed),
     )
     result = ChunkResult.empty(count, problem.size)
-    kept = None
-    if checkpoint is not None:
-        kept = Checkpoint(checkpoint, fingerprint(spec, bandit, entry.name, complete), resume)
-    take_seeds(seed, count)  # now that nothing is refused any more, but an address
-    missing = [(0, count)] if kept is None else kept.read(result)
-    pace = Pace(missing, size, hands, SECONDS if kept is None else SECONDS_IN_FILES)
-    finished = finished_chunks(spec, pace, backend, hands, address)
-    with progress_bar(entry.name, count, progress) as advance, contextlib.closing(finished):
+    with contextlib.ExitStack() as held:
+        kept = None
+        if checkpoint is not None:
+            kept = Checkpoint(checkpoint, fingerprint(spec, bandit, entry.name, complete), resume)
+            held.callback(kept.close)
+        take_seeds(seed, count)  # now that nothing is refused any more, but an address
+        missing = [(0, count)] if kept is None else kept.read(result)
+        pace = Pace(missing, size, hands, SECONDS if kept is None else SECONDS_IN_FILES)
+        advance = held.enter_context(progress_bar(entry.name, count, progress))
+        finished = held.enter_context(contextlib.closing(finished_chunks(spec, pace, backend, hands, address)))
         restored = count - sum(last - first for first, last in missing)
         if restored:
             advance(restored)

@@ -1,0 +1,76 @@
+"""One run at a time in a folder, by a lock of the operating system on a file in it.
+
+The lock belongs to the open file, so that it ends with the process, however that ends: a run that was killed leaves the
+file, and nothing that keeps the next run out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from bestarm.checks import callers_level
+from bestarm.errors import InputError
+
+LOCK = "lock"
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: int) -> None:
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+
+    _TAKEN: tuple[type[OSError], ...] = (PermissionError, BlockingIOError)
+else:
+    import fcntl
+
+    def _lock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    _TAKEN = (BlockingIOError,)
+
+
+@contextlib.contextmanager
+def locked_folder(parameter: str, folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder that is there, or refuse the folder, which the parameter named, if a run has it."""
+    place = folder / LOCK
+    file = _locked_file(parameter, folder, place)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # Windows removes no open file
+            place.unlink()  # while it is locked: whoever opened it before looks again
+        os.close(file)
+
+
+def _locked_file(parameter: str, folder: Path, place: Path) -> int:
+    while True:
+        file = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            _lock(file)
+        except _TAKEN:
+            owner = os.read(file, 200).decode(errors="replace") or "another process"
+            os.close(file)
+            fix = f"{owner} has it; wait until it ends, or name another folder"
+            raise InputError(parameter, "not be in use by another run", str(folder), fix) from None
+        except OSError as error:
+            reason = f"{folder} can't be locked ({error.strerror}): see that no other run uses it"
+            warnings.warn(reason, stacklevel=callers_level())
+            return file
+        if _is_there(file, place):
+            os.ftruncate(file, 0)
+            os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
+            return file
+        os.close(file)  # the run before has removed it meanwhile
+
+
+def _is_there(file: int, place: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), place.stat())
+    except FileNotFoundError:
+        return False
