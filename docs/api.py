@@ -76,7 +76,7 @@ AREAS = (
         "theory",
         "Theory",
         "The paper's formulas as functions; [the glossary](../glossary.md) has their symbols.",
-        ("theory",),
+        ("theory", "estimators"),
     ),
     Area(
         "datasets",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bestarm import datasets as datasets
+    from bestarm import estimators as estimators
     from bestarm import reference as reference
     from bestarm import testing as testing
     from bestarm import theory as theory
@@ -63,7 +64,7 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-_ROOMS = ("datasets", "reference", "testing", "theory")
+_ROOMS = ("datasets", "estimators", "reference", "testing", "theory")
 
 
 def __getattr__(name: str) -> Any:

@@ -18,7 +18,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import erfinv, ndtri
 
-from bestarm.checks import checked, numbers, one_of
+from bestarm.checks import checked, number, numbers, one_of
 from bestarm.errors import InputError
 from bestarm.information_bound import contaminated_bound as contaminated_bound
 from bestarm.kernels.state import radii
@@ -30,7 +30,7 @@ class _Law(Protocol):
 
 
 def exploration_pulls(alpha: float, delta: float, kind: str = "hoeffding") -> float:
-    """Return T(alpha, delta): an arm is explored after ceil(T) pulls (MTCD21, before the arm selection rule).
+    """Return T(alpha, delta): an arm is explored after ceil(T) pulls (MTCD21, before eq. sampling rule).
 
     >>> [round(exploration_pulls(0.05, 0.1, kind), 1) for kind in ("hoeffding", "chernoff")]
     [1842.1, 230.7]
@@ -89,7 +89,7 @@ def gap_radius(
 
 
 def elimination_radius(t: float, arms: int, *, delta: float, epsilon: float, sigma: float) -> float:
-    """Return gamma_t of SE-CBAI after t >= 1 rounds, the rest as for `gap_radius` (MTCD21, second delta-PAC theorem).
+    """Return gamma_t of SE-CBAI after t >= 1 rounds, the rest as for `gap_radius` (MTCD21, theorem PAC_SE).
 
     >>> round(elimination_radius(100, 4, delta=0.1, epsilon=0.1, sigma=1.0), 4)
     0.5601
@@ -144,8 +144,94 @@ def optimal_proportions(means: ArrayLike, sigma: float = 1.0, bias: float = 0.0)
     return np.asarray(weights / weights.sum())
 
 
+def gaps(means: ArrayLike, bias: float = 0.0) -> NDArray[np.float64]:
+    """Return Delta_i = (mu_* - U) - (mu_i + U) of every arm (MTCD21, first display of "Performance guarantees").
+
+    >>> gaps([2.5, 2.3, 0.6], bias=0.05).round(4)
+    array([-0.1,  0.1,  1.8])
+
+    That of the best arm is -2U, as the formula has it. Where another one is 0 or less, the paper's first key assumption
+    is broken, and that arm can't be told from the best.
+    """
+    best, others, _, _ = _setup(means, 1.0, bias)
+    return np.insert(others, best, -2.0 * bias)
+
+
+def uncertainty(epsilon: float, sigma: float = 1.0, constant: float = 1.0) -> float:
+    """Return U = constant sigma epsilon sqrt(log(1/epsilon)) (MTCD21, before the first corollary, and lemma est_con).
+
+    >>> round(uncertainty(0.1), 4), uncertainty(0.0)
+    (0.1517, 0.0)
+
+    The paper gives the order, as Omega() for any estimator and as O() for the trimmed mean, and no constant. Of clean
+    rewards whose law is not known beyond sigma, an adversary hides at least this for a constant of up to 1.248, at
+    every epsilon: `minimal_bias` with "sub-gaussian" is larger. Where the law is known to be Gaussian it hides
+    only about 1.25 sigma epsilon, so that no constant above 0 is right for all epsilons. None is large enough for the
+    trimmed mean: alpha = epsilon/2 leaves half of the replaced rewards in if they all lie on one side.
+
+    Parameters
+    ----------
+    epsilon, sigma, constant : float in [0, 0.5), float > 0, float >= 0
+        Contamination, sub-Gaussian scale of a clean reward, and what the order leaves open; C_1 in both corollaries.
+    """
+    epsilon, sigma, constant = checked(epsilon=epsilon, sigma=sigma, constant=constant)
+    return constant * sigma * epsilon * math.sqrt(-math.log(epsilon)) if epsilon > 0.0 else 0.0
+
+
+def resilience_bound(alpha: float, sigma: float = 1.0, constant: float | None = None) -> float:
+    """Return rho: how far a sub-Gaussian mean moves on an event of probability 1 - alpha (MTCD21, eq. con_res).
+
+    >>> round(resilience_bound(0.1), 4), round(resilience_bound(0.1, constant=1.0), 4)
+    (0.2384, 0.1517)
+
+    The paper has O(sigma alpha sqrt(log(1/alpha))). By default this is sigma alpha/(1-alpha) sqrt(2 log(1/alpha)), with
+    a proof: E[X - mu | E] = -P(not E)/P(E) E[X - mu | not E], and a variable that is sigma-sub-Gaussian has, given an
+    event of probability p, a mean of at most sigma sqrt(2 log(1/p)) (Donsker and Varadhan).
+
+    Parameters
+    ----------
+    alpha, sigma : float in [0, 0.5), float > 0
+        Most that the event may lack; sub-Gaussian scale.
+    constant : float >= 0, optional
+        In place of all that, the order as printed, with this constant.
+    """
+    alpha, sigma = checked(alpha=alpha, sigma=sigma)
+    if constant is not None:
+        return uncertainty(alpha, sigma, constant)
+    return sigma * alpha / (1.0 - alpha) * math.sqrt(-2.0 * math.log(alpha)) if alpha > 0.0 else 0.0
+
+
+def concentration_radius(
+    pulls: float, *, delta: float, epsilon: float, sigma: float = 1.0, constant: float = 1.0, kind: str = "hoeffding"
+) -> float:
+    """Return how far the trimmed mean of so many rewards is off, with probability 1 - delta (MTCD21, lemma est_con).
+
+    >>> round(concentration_radius(2000, delta=0.1, epsilon=0.1), 4), concentration_radius(100, delta=0.1, epsilon=0.1)
+    (0.2126, inf)
+
+    U + sigma/(1-epsilon) sqrt((2/t) log(2/delta)) from t = T(epsilon/2, delta) on; before, the lemma says nothing, and
+    this is +inf. It is what the paper states, and *not true*: its proof takes all that is left after trimming to lie
+    near the mean, but replaced rewards that all lie on one side are too many for alpha = epsilon/2, whatever the
+    constant. Its tail bound is that of one side, too: by its own argument the probability is 3/2 delta.
+
+    Parameters
+    ----------
+    pulls, delta, epsilon, sigma : number >= 1, and as for `gap_radius`
+        Rewards of the arm, t; the rest as everywhere.
+    constant : float >= 0
+        That of U, which the lemma's O() leaves open: see `uncertainty`.
+    kind : {"hoeffding", "chernoff"}
+        Which T: see `exploration_pulls`.
+    """
+    pulls, delta, epsilon, sigma = checked(pulls=pulls, delta=delta, epsilon=epsilon, sigma=sigma)
+    hidden = uncertainty(epsilon, sigma, constant)
+    if pulls < exploration_pulls(epsilon / 2.0, delta, kind):
+        return math.inf
+    return hidden + sigma / (1.0 - epsilon) * math.sqrt(2.0 / pulls * math.log(2.0 / delta))
+
+
 def lower_bound(means: ArrayLike, delta: float, *, sigma: float = 1.0, bias: float = 0.0, kind: str = "paper") -> float:
-    """Return mean pulls that no method gets below (MTCD21, lower bound theorem; GK16, Theorem 1).
+    """Return mean pulls that no method gets below (MTCD21, theorem LB; GK16, Theorem 1).
 
     >>> [round(lower_bound([1.0, 0.0], 0.05, kind=kind), 2) for kind in ("paper", "characteristic")]
     [11.98, 21.2]
@@ -176,7 +262,7 @@ def upper_bound(
     method: str = "g-cbai",
     power: float = 2.0,
 ) -> float:
-    """Return the bound on the pulls of one of the paper's methods (MTCD21, sample complexity theorems).
+    """Return the bound on the pulls of one of the paper's methods (MTCD21, theorems SC_gap and SC_SE).
 
     >>> [round(upper_bound([2.5, 1.5, 1.0], 0.1, epsilon=0.4, method=name)) for name in ("g-cbai", "se-cbai")]
     [1441, 4468]
@@ -204,6 +290,70 @@ def upper_bound(
     if method == "g-cbai":
         return max(exploration, 64.0 * power * complexity(means, sigma, bias) * -math.log(delta))
     return max(exploration, 2.0 * sum(_first_round(gap, gaps.size + 1, delta, epsilon, sigma) for gap in gaps.tolist()))
+
+
+def lower_bound_in_epsilon(
+    means: ArrayLike, delta: float, *, epsilon: float, sigma: float = 1.0, constant: float = 1.0
+) -> float:
+    """Return `lower_bound` with U as a function of epsilon (MTCD21, corollary LB): the gaps less 2U.
+
+    >>> round(lower_bound_in_epsilon([2.5, 1.5, 1.0], 0.1, epsilon=0.1))
+    22
+
+    The corollary has one Omega() in place of 2U; with `constant` as in `uncertainty` the two corollaries agree. It is
+    true, for the worst clean laws with these means, up to a constant of 1.248; at epsilon = 0 it is the bound without
+    contamination. +inf where 2U is as large as the smallest gap: no method can then be sure of the best arm.
+    """
+    return lower_bound(means, delta, sigma=sigma, bias=uncertainty(epsilon, sigma, constant))
+
+
+def upper_bound_in_epsilon(
+    means: ArrayLike,
+    delta: float,
+    *,
+    epsilon: float,
+    sigma: float = 1.0,
+    constant: float = 1.0,
+    power: float = 2.0,
+) -> float:
+    """Return `upper_bound` of G-CBAI with U as a function of epsilon (MTCD21, second corollary): the gaps less 2U.
+
+    >>> round(upper_bound_in_epsilon([2.5, 1.5, 1.0], 0.1, epsilon=0.1))
+    5526
+
+    `constant` is its C_1. The corollary says that there is one, by the lemma (`concentration_radius`); against rewards
+    that are replaced on one side there is none. epsilon is in (0, 0.5); the rest as for `upper_bound`.
+    """
+    bias = uncertainty(epsilon, sigma, constant)
+    return upper_bound(means, delta, epsilon=epsilon, sigma=sigma, bias=bias, power=power)
+
+
+def fixed_point(C1: float, C2: float, power: float = 1.0) -> float:
+    """Return an x from which on C1 x >= log(C2 x^power) (MTCD21, lemma K16 of the appendix; GK16, Lemma 18).
+
+    >>> x = fixed_point(0.01, 5.0, 1.2)
+    >>> round(x, 1), 0.01 * x >= math.log(5.0 * x**1.2)
+    (1212.1, True)
+
+    x = power/C1 (log(C2 e / C1^power) + log log(C2 / C1^power)). The lemma is stated for any C1, C2 > 0, but its second
+    logarithm needs C2 > C1^power; up to there, and where the formula gives no x > 0, the inequality holds for every
+    x > 0, and this is 0. It needs power <= e/2, so that it does not cover the default exponent 2 of `gap_radius`: at
+    power = 3 its x is too small.
+
+    Parameters
+    ----------
+    C1, C2 : float > 0
+        The two constants.
+    power : float in [1, e/2]
+        The lemma's alpha: the paper's exponent beta.
+    """
+    C1, C2 = checked(C1=C1, C2=C2)
+    if not 1.0 <= number(power) <= math.e / 2.0:
+        raise InputError("power", "be in [1, e/2]", power, "the lemma is proved there only; e/2 is 1.359...")
+    log_ratio = math.log(C2) - power * math.log(C1)
+    if log_ratio <= 0.0:
+        return 0.0
+    return max(0.0, power / C1 * (log_ratio + 1.0 + math.log(log_ratio)))
 
 
 def minimal_bias(

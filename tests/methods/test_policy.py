@@ -354,7 +354,7 @@ def test_a_policy_may_stop_without_a_winner() -> None:
     assert (result.status, result.best, result.candidates) == ("indistinguishable", None, ("A", "B"))
     assert str(result).startswith("no winner is named among 'A', 'B': shy stopped after 2 rewards, asked for delta")
     trials = ba.simulate(bandit(), NoWinner, delta=0.1, trials=3, seed=1)
-    assert (trials.indistinguishable, trials.answers.tolist()) == (3, [-1, -1, -1])
+    assert (trials.indistinguishable, trials.answers.tolist()) == (1.0, [-1, -1, -1])
 
 
 def test_the_question_is_what_a_policy_is_told() -> None:

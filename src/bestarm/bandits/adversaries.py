@@ -342,6 +342,39 @@ def Selective(adversary: Adversary, tails: str | Sequence[str] = "top") -> Adver
     return _with_coins(adversary, tuple(TAILS[name] for name in names))
 
 
+def Oblivious(adversary: Adversary) -> Adversary:  # noqa: N802
+    """An oblivious adversary (MTCD21, definition "Oblivious adversary"): coins, true and false rewards are independent.
+
+    Returns what it is given, if that uses no more; else refuses it. MTCD21 assumes such an adversary.
+
+    >>> Oblivious(Uniform([1.0, 2.0])).power
+    'oblivious'
+    """
+    return _at_most("oblivious", adversary)
+
+
+def Prescient(adversary: Adversary) -> Adversary:  # noqa: N802
+    """A prescient adversary (MTCD21, "Related Literature"; ABM19): it may look at all true rewards, the coin at none.
+
+    Returns what it is given, if that uses no more; else refuses it. `contamination="prescient"` covers it.
+
+    >>> Prescient(Extreme([-1, 1])).power
+    'prescient'
+    """
+    return _at_most("prescient", adversary)
+
+
+def Malicious(adversary: Adversary) -> Adversary:  # noqa: N802
+    """A malicious adversary (MTCD21, "Related Literature"; ABM19): its coin, too, may look at the reward.
+
+    Returns what it is given, if that uses no more; else refuses it. `contamination="malicious"` covers it.
+
+    >>> Malicious(Selective(Point(5.0))).power
+    'malicious'
+    """
+    return _at_most("malicious", adversary)
+
+
 def Quota(adversary: Adversary, pick: str | Sequence[str] = "spread") -> Adversary:  # noqa: N802
     """Replace at most floor(epsilon n) of the first n rewards of each arm, at every n: a share that is never exceeded.
 
@@ -502,6 +535,15 @@ def _check_targets(targets: tuple[float, ...], arms: Sequence[Arm]) -> None:
 def _check_index(arm: int, arms: int) -> None:
     if arm >= arms:
         raise InputError("arm", f"be an index below {arms}", arm, "the first arm has index 0")
+
+
+def _at_most(power: str, adversary: Adversary) -> Adversary:
+    powers = ("oblivious", "prescient", "malicious")
+    allowed = powers[: powers.index(power) + 1]
+    if not isinstance(adversary, Adversary) or adversary.power not in allowed:
+        uses = f"this one is {adversary.power}" if isinstance(adversary, Adversary) else "Point, Uniform, ... make one"
+        raise InputError("adversary", f"be {' or '.join(allowed)}", adversary, uses)
+    return adversary
 
 
 def _check_no_rule(adversary: object) -> None:
