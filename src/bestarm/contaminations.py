@@ -44,3 +44,21 @@ def whole_share(epsilon: float, number: float) -> int:
     (28.999999999999996, 29)
     """
     return math.floor(epsilon * number + 1e-9)
+
+
+def share_holds_from(share_from: float, arms: int = 1) -> int:
+    """Return the least whole number of rewards (sources) that is at least share_from, or share_from for each arm.
+
+    >>> share_holds_from(499.9), share_holds_from(33.4, arms=3), share_holds_from(0.29 * 100)
+    (500, 101, 29)
+    """
+    return math.ceil(arms * share_from - 1e-9)
+
+
+def counted_share(epsilon: float, number: float, share_from: float, arms: int = 1) -> int:
+    """Return how many of so many rewards (sources) may be fake: before the share holds, as many as when it begins to.
+
+    >>> counted_share(0.002, 10, 499.9), counted_share(0.002, 1000, 499.9)
+    (1, 2)
+    """
+    return whole_share(epsilon, max(number, share_holds_from(share_from, arms)))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.checks import checked
-from bestarm.contaminations import whole_share
+from bestarm.contaminations import counted_share
 from bestarm.errors import InputError
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, make_room, new_state
@@ -284,13 +284,13 @@ def cancel_alarms(
     contamination, least = options.get("contamination"), options.get("share_from", 1.0)
     if contamination == "share-of-all":
         many, of = sum(cancelled), int(told.sum())
-        allowed = whole_share(problem.epsilon, max(of, problem.size * least))
+        allowed = counted_share(problem.epsilon, of, least, problem.size)
         return (_too_many(many, of, "", problem.epsilon),) if many > allowed else ()
     found = []
     for label, many, of in zip(problem.labels, cancelled, told.tolist(), strict=True):
         n = max(of, many)  # some may wait for their turn
         if contamination == "share-of-arm":
-            wrong = many > whole_share(problem.epsilon, max(n, least))
+            wrong = many > counted_share(problem.epsilon, n, least)
         else:
             wrong = many > 0 and bdtrc(many - 1, n, problem.epsilon) < 1e-3 / problem.size
         if wrong:

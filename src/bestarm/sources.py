@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contaminations import whole_share
+from bestarm.contaminations import counted_share
 from bestarm.errors import InputError
 from bestarm.kernels.trials.readouts import is_pair_proved, judge_pair
 from bestarm.methods.certified import certified_rule
@@ -57,7 +57,7 @@ class Sources:
     @property
     def count(self) -> int:
         """Sources that may be dishonest, c: the share is assumed to hold from `share_from` sources on."""
-        return whole_share(self._problem.epsilon, max(self.number, self._share_from))
+        return counted_share(self._problem.epsilon, self.number, self._share_from)
 
     def tell(self, index: int, value: float, source: Hashable) -> bool:
         """Take in what a source said of an arm; False if it has rewarded that arm before, which counts once."""

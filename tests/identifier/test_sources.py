@@ -248,3 +248,10 @@ def test_simulated_rewards_have_no_sources() -> None:
     bandit = ba.Bandit([ba.Bernoulli(0.6), ba.Bernoulli(0.4)])
     with pytest.raises(ba.InputError, match="contamination must not be sources"):
         ba.simulate(bandit, "certified", delta=0.1, bounds=(0.0, 1.0), trials=1, contamination="sources")
+
+
+def test_a_share_of_sources_holds_from_the_first_whole_number_on() -> None:
+    """Of 500 sources one may be dishonest at epsilon = 0.002, so one of the first may be."""
+    finder = ba.Identifier(2, delta=0.05, epsilon=0.002, sigma=1.0, contamination="sources", share_from=499.9)
+    assert finder._sources is not None
+    assert finder._sources.count == 1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -11,7 +14,13 @@ import pytest
 from scipy.stats import binom
 
 import bestarm as ba
+from bestarm.contaminations import counted_share
+from bestarm.kernels.trials.readouts import count_replaced
+from bestarm.methods import METHODS
+from bestarm.methods.certified import certified_rule
+from bestarm.problem import pose
 from bestarm.reference.certified import Limit
+from bestarm.reference.evidence import Contamination
 from bestarm.simulation.seeds import trial_seeds
 from naive import CertifiedTrajectory, run_certified
 
@@ -256,6 +265,26 @@ SIMULATED: dict[str, tuple[list[Any], float, Any, dict[str, Any]]] = {
         {"sigma": 0.6, "contamination": "share-of-all", "resolution": 0.2},
     ),
 }
+
+
+@pytest.mark.parametrize("contamination", ["share-of-arm", "share-of-all"])
+def test_kernel_twin_and_sentence_count_from_the_same_whole_number_on(contamination: str) -> None:
+    """The share holds from the first whole number of rewards from n0, or K n0, on; before, the count is that there."""
+    for epsilon, n0, arms in itertools.product([0.002, 0.03, 0.29], [1.0, 3.2, 100 / 3, 499.9, 500.0], [2, 3, 7]):
+        problem = pose(arms, delta=0.05, epsilon=epsilon, sigma=1.0)
+        options = METHODS["certified"].complete(problem, {"contamination": contamination, "share_from": n0})
+        rule = certified_rule(problem, options)
+        twin = Contamination(contamination, epsilon, n0, arms)
+        together = contamination == "share-of-all"
+        begins = math.ceil(Fraction(str(n0)) * (arms if together else 1))
+        for n in (1, 33, 34, 499, 500, 2000):
+            number = n * arms if together else n
+            expected = math.floor(Fraction(str(epsilon)) * max(number, begins))
+            assert count_replaced(rule, arms, n, n * arms) == expected
+            assert max(twin.count(n, n * arms)) == expected
+            assert counted_share(epsilon, number, n0, arms if together else 1) == expected
+    said = METHODS["certified"].promised({"contamination": contamination, "share_from": 499.9})
+    assert ("once there are 499.9 times as many as arms" if together else "once there are 500 of them") in said
 
 
 @pytest.mark.parametrize("name", SIMULATED)

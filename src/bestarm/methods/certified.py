@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.checks import checked
-from bestarm.contaminations import BOTH, CONTAMINATIONS, FIRST, INDEPENDENT
+from bestarm.contaminations import BOTH, CONTAMINATIONS, FIRST, INDEPENDENT, share_holds_from
 from bestarm.errors import InputError
 from bestarm.kernels.evidence.pair import BOUNDED, CLEAN, LATTICE, evidence_dtype
 from bestarm.kernels.rule import CERTIFIED, MEAN, Rule, new_rule
@@ -119,8 +119,9 @@ def promise(options: Mapping[str, Any]) -> str:
     kind, first = options["contamination"], options.get("share_from")
     said = CONTAMINATIONS[kind]
     if isinstance(first, int | float):  # by default it is worked out from epsilon
-        rounded = math.floor if kind == "share-of-all" else math.ceil  # the first is asked of all arms together
-        said = said.replace("share_from", f"{rounded(first):,}")
+        # That of all rewards is so many times the number of arms, rounded up as a whole: not before it is multiplied.
+        number = math.floor(1000.0 * first + 1e-6) / 1000.0 if kind == "share-of-all" else share_holds_from(first)
+        said = said.replace("share_from", f"{number:,.12g}")
     if kind == "sources":
         said += f"; {INDEPENDENT}; {BOTH if options.get('paired') else FIRST}"
     return said

@@ -44,9 +44,9 @@ class Contamination:
         n0 = 1 / self.epsilon if self.share_from is None else self.share_from
         of_arm = of_all = 0
         if self.kind == "share-of-arm":
-            of_arm = math.floor(self.epsilon * max(n, n0) + 1e-9)
+            of_arm = math.floor(self.epsilon * max(n, math.ceil(n0 - 1e-9)) + 1e-9)
         if self.kind == "share-of-all":
-            of_all = math.floor(self.epsilon * max(N, self.arms * n0) + 1e-9)
+            of_all = math.floor(self.epsilon * max(N, math.ceil(self.arms * n0 - 1e-9)) + 1e-9)
         return of_arm, of_all
 
     def level(self, phi: Floats, least: Floats, most: Floats) -> Floats:

@@ -88,8 +88,9 @@ def contaminated_count(rule: Record, arms: int, n: int, told: int) -> float:
     """Return how many rewards may have been replaced, of the n of one arm or of all that were told (section 3)."""
     if rule.share == 0.0:
         return rule.surely
-    of = max(told, arms * rule.settled) if rule.together == 1 else max(n, rule.settled)
-    return np.floor(rule.share * of + 1e-9) + rule.surely
+    together = rule.together == 1
+    holds_from = np.ceil((arms if together else 1) * rule.settled - 1e-9)  # rewards come in whole numbers
+    return np.floor(rule.share * max(told if together else n, holds_from) + 1e-9) + rule.surely
 
 
 @inlined_kernel
