@@ -23,6 +23,7 @@ from bestarm.kernels.state.state import new_state
 from bestarm.kernels.trials import verbs as kernels
 from bestarm.kernels.trials.drive import tell_on
 from bestarm.kernels.trials.readouts import withdraw
+from bestarm.live_alarms import live_alarms
 from bestarm.locks import give_lock
 from bestarm.methods import DEFAULT, Method, OwnMethod, forced_pulls, get_method, too_long
 from bestarm.pictures import draw_progress
@@ -34,7 +35,6 @@ from bestarm.robustness import (
     ALL,
     Log,
     Sensitivity,
-    alarms,
     cancel_alarms,
     history,
     overturn,
@@ -545,7 +545,9 @@ class Identifier:
         return max(zip(first, means, strict=True), key=lambda pair: pair[1].mean() if pair[1].size else -math.inf)[0]
 
     def _alarms(self) -> tuple[str, ...]:
-        return alarms(self._problem, self._state, self._rule) if self._method.certifies else ()
+        if self._log is None:
+            return ()
+        return live_alarms(self._problem, self._options, self._state, self._rule, self._log, self._sources)
 
     def _cancel_alarms(self) -> tuple[str, ...]:
         if self._tickets.cancelled == 0 or self._sources is not None:

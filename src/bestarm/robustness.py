@@ -24,6 +24,7 @@ from bestarm.kernels.trials.drive import tell_on
 from bestarm.kernels.trials.readouts import count_replaced, find_alarms, is_hidden, judge_pair, withdraw
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Label, Problem
+from bestarm.tail_alarm import Tails, alarm_of_arm, tails_of
 
 GRID = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 _FINE = tuple(round(0.005 * step, 3) for step in range(1, 98))  # for the tolerance
@@ -127,13 +128,15 @@ def tolerance(problem: Problem, options: Mapping[str, Any], log: Log, best: int)
     singles out no arm or another.
     """
     tapes = log.tapes(problem.size)
+    tails = tails_of(problem, tapes)
 
     def holds(epsilon: float) -> bool:
         rule = _at(problem, options, epsilon)
         state = replay(rule, tapes)
         found = candidates(state)
-        contradicted = epsilon < problem.epsilon and bool(_ringing(state, rule).any())
-        return contradicted or bool(found.size == 1 and found[0] == best)
+        asked = replace(problem, epsilon=epsilon)
+        contradicted = epsilon < problem.epsilon and alarms(asked, options["contamination"], state, rule, tails)
+        return bool(contradicted) or bool(found.size == 1 and found[0] == best)
 
     if not all(holds(epsilon) for epsilon in GRID if epsilon < problem.epsilon):
         return None
@@ -262,14 +265,26 @@ def _ringing(state: State, rule: Rule) -> NDArray[np.int64]:
     return found
 
 
-def alarms(problem: Problem, state: State, rule: Rule) -> tuple[str, ...]:
-    """Return a sentence for each arm whose rewards contradict epsilon or sigma (section 8)."""
-    told = state.samples.arms["told"]
-    return tuple(
-        f"no mean fits the {told[index]:,} rewards of {problem.labels[index]!r} with sigma = {problem.sigma:g} and "
-        f"epsilon = {problem.epsilon:g}; one of the two is too small"
-        for index in np.flatnonzero(_ringing(state, rule))
-    )
+def alarms(
+    problem: Problem,
+    contamination: str,
+    state: State,
+    rule: Rule,
+    tails: Sequence[Tails],
+    dishonest: int | None = None,
+) -> tuple[str, ...]:
+    """Return a sentence for each arm whose rewards contradict epsilon or sigma (section 8).
+
+    `tails`: of the rewards of each arm; `dishonest`: sources that may be, if these are what is counted.
+    """
+    told, ringing = state.samples.arms["told"], _ringing(state, rule)
+    found = []
+    for index, label in enumerate(problem.labels):
+        used, of_all = int(told[index]), int(state.control["t"][0])
+        fakes = count_replaced(rule, problem.size, used, of_all) if dishonest is None else dishonest
+        far = tails[index].far(problem, contamination, float(fakes)) if tails else None
+        found.append(alarm_of_arm(problem, label, used, bool(ringing[index]), far))
+    return tuple(said for said in found if said is not None)
 
 
 def cancel_alarms(
@@ -310,6 +325,7 @@ def sensitivity(
         raise InputError("epsilons", "be a list of numbers", epsilons, "put a single one in brackets: [0.1]")
     grid = sorted({*GRID, problem.epsilon}) if epsilons is None else [checked(epsilon=value)[0] for value in epsilons]
     tapes = log.tapes(problem.size)
+    tails = tails_of(problem, tapes)
     rows = []
     for epsilon in grid:
         rule = _at(problem, options, epsilon)
@@ -319,6 +335,6 @@ def sensitivity(
         single = len(labels) == 1
         limit = None if single else "contamination" if is_hidden(state, rule) else "budget"
         status = "identified" if single else "indistinguishable" if limit == "contamination" else "undecided"
-        rung = alarms(replace(problem, epsilon=epsilon), state, rule)
+        rung = alarms(replace(problem, epsilon=epsilon), options["contamination"], state, rule, tails)
         rows.append(Sensitivity(epsilon, status, labels[0] if single else None, labels, limit, rung))
     return tuple(rows)

@@ -59,6 +59,14 @@ class Sources:
         """Sources that may be dishonest, c: the share is assumed to hold from `share_from` sources on."""
         return counted_share(self._problem.epsilon, self.number, self._share_from)
 
+    def opening_rewards(self) -> list[NDArray[np.float64]]:
+        """Return of each arm what those sources said of it that spoke of it before any other arm."""
+        said: list[list[float]] = [[] for _ in self._problem.labels]
+        for first in self._first:
+            index = next(iter(first))  # dicts keep their order
+            said[index].append(first[index])
+        return [np.array(values) for values in said]
+
     def tell(self, index: int, value: float, source: Hashable) -> bool:
         """Take in what a source said of an arm; False if it has rewarded that arm before, which counts once."""
         place = self._known.setdefault(source, len(self._first))

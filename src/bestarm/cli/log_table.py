@@ -208,7 +208,8 @@ def _weighed(result: LogResult) -> list[dict[str, Any]]:
         left = left if len(left) <= _CELL else f"{len(row.candidates):,} arms"
         cells = {"epsilon": between, "status": row.status, "left": left, "limit": row.limit}
         if any(row.alarms for row in result.sensitivity):
-            cells["alarms"] = f"no mean fits {len(row.alarms)} of the arms" if row.alarms else None
+            many = f"{len(row.alarms)} alarm{'s' if len(row.alarms) > 1 else ''}"
+            cells["alarms"] = f"the rewards contradict it ({many})" if row.alarms else None
         rows.append(cells)
     return rows
 

@@ -59,6 +59,12 @@ class SourceEvidence(Evidence):
                 break
         return found
 
+    def _independent_piles(self) -> list[Pile]:
+        """Return what each source said first of all: which arm that is of does not depend on what it is."""
+        _, openings = np.unique(self._table.source, return_index=True)
+        arm = self._table.arm[openings]
+        return [self._count(openings[arm == index]) for index in range(self._problem.size)]
+
     def _count(self, when: NDArray[np.integer[Any]]) -> Pile:
         counts = np.bincount(self._codes[when], minlength=self._values.size)
         return to_pile(self._problem, self._values, counts)

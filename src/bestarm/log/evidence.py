@@ -38,6 +38,7 @@ from bestarm.log.pricing import Allowance, make_bets, priced
 from bestarm.methods.bets import COUNTED, SPACING
 from bestarm.problem import Problem
 from bestarm.robustness import widest_lead
+from bestarm.tail_alarm import FarRewards, Tails
 
 _SMALLEST_LIMIT = 512  # rewards of each of two arms before it is asked whether contamination hides a lead
 _THREADS = 2
@@ -64,6 +65,7 @@ class Evidence:
         self._bounded = problem.bounds is not None
         self._desk = np.zeros(BOUNDED_DESK if self._bounded else LATTICE_DESK)
         self._rows = self._fill(piles)
+        self._tails: list[Tails] | None = None
         self.locations = np.array([pile.mean if self._bounded else pile.median for pile in piles])
         self.order = self._ranked()
 
@@ -190,6 +192,22 @@ class Evidence:
             for index in range(len(self.piles))
             if fits_none(self._rows, allowance.rule, self._desk, index, float(counts[index]))
         ]
+
+    def far_rewards(self, allowance: Allowance, epsilon: float) -> dict[int, FarRewards]:
+        """Return the arms with rewards too far from the rest, and these (section 8); with bounds there are none."""
+        if self._bounded:
+            return {}
+        if self._tails is None:
+            self._tails = [Tails(pile.values, pile.counts, pile.missing) for pile in self._independent_piles()]
+        problem, counts = replace(self.problem, epsilon=epsilon), allowance.own + allowance.shared
+        found = [
+            tails.far(problem, self.contamination, count) for tails, count in zip(self._tails, counts, strict=True)
+        ]
+        return {index: far for index, far in enumerate(found) if far is not None}
+
+    def _independent_piles(self) -> list[Pile]:
+        """Return rewards of each arm that are independent of each other, and of which arm they are of."""
+        return self.piles
 
     # ----------------------------------------------------------------------------------------------------------- rows
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from bestarm.methods.bets import COUNTED
 from bestarm.problem import Label, Problem, checked_reward, pose
 from bestarm.result import ArmRow
 from bestarm.robustness import GRID, Sensitivity
+from bestarm.tail_alarm import alarm_of_arm
 
 _STEPS = 1000  # of epsilon, for the tolerance
 _MANY_SINGLE = 0.1  # of the sources that rewarded one of two arms or both
@@ -294,12 +296,13 @@ class _Verdict:
 
     def _alarms(self, allowance: Allowance, epsilon: float) -> tuple[str, ...]:
         """Say which arms' rewards contradict epsilon or sigma (section 8), and what is missing beyond epsilon."""
-        problem, piles = self._problem, self._evidence.piles
-        said = [
-            f"no mean fits the {piles[index].number:,} rewards of {problem.labels[index]!r} with "
-            f"sigma = {problem.sigma:g} and epsilon = {epsilon:g}; one of the two is too small"
-            for index in self._evidence.ringing(allowance)
+        problem, piles = replace(self._problem, epsilon=epsilon), self._evidence.piles
+        ringing, far = self._evidence.ringing(allowance), self._evidence.far_rewards(allowance, epsilon)
+        found = [
+            alarm_of_arm(problem, label, piles[index].number, index in ringing, far.get(index))
+            for index, label in enumerate(problem.labels)
         ]
+        said = [each for each in found if each is not None]
         said += [
             f"{int(lost):,} rewards of {problem.labels[index]!r} are missing or out of bounds, more than "
             f"epsilon = {epsilon:g} allows"
