@@ -298,8 +298,10 @@ class Identifier:
             self._tell(index, value, arrival.source)
 
     def _stand_in(self, index: int) -> float:
-        """Return a value for a reward that never came: any would do, as it may have been replaced by any."""
-        estimate = self._estimates()[index].estimate
+        """Return a value for a reward that never came: any would do, but a study must find the same one again."""
+        row = self._estimates()[index]
+        middle = 0.5 * (row.lower + row.upper) if self._log is not None and row.lower <= row.upper else math.nan
+        estimate = middle if math.isfinite(middle) else row.estimate
         low, high = self._problem.bounds or (-math.inf, math.inf)
         if math.isnan(estimate):
             return 0.5 * (low + high) if self._problem.bounds is not None else 0.0

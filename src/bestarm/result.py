@@ -115,7 +115,11 @@ class Result:
             sentence += f"; {many} cancelled and {how}"
         if self.alarms and _NO_CLAIM not in sentence:
             sentence += f"; {self._terms()}"
-        return sentence + "." + "".join(f" Alarm: {alarm}." for alarm in self.alarms)
+        return sentence + "." + self._asides() + "".join(f" Alarm: {alarm}." for alarm in self.alarms)
+
+    def _asides(self) -> str:
+        """Return sentences that explain numbers of the first one."""
+        return ""
 
     def _terms(self) -> str:
         noise = f"sigma = {self.sigma:g}"
@@ -236,12 +240,29 @@ class Result:
         return f"<tr{style}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
     def _compared(self) -> str:
-        known = sorted((row for row in self.arms if not math.isnan(row.estimate)), key=lambda row: -row.estimate)
-        best = next((row for row in known if row.label == self.best), None)
-        other = next((row for row in known if row.label != self.best), None)
-        if best is None or other is None:
+        rows = self._shown_rows()
+        if rows is None:
             return ""
-        return f" (estimate {best.estimate:.4g}, next {shown(other.label)} with {other.estimate:.4g})"
+        best, other = rows
+        return f" (estimate {best.estimate:.4g}, next {shown(other.label)} with {other.estimate:.4g}{self._why(*rows)})"
+
+    def _shown_rows(self) -> tuple[ArmRow, ArmRow] | None:
+        """Return the winner, or leader, and the arm with the highest estimate besides it."""
+        first = self.best if self.best is not None else self.leader
+        known = sorted((row for row in self.arms if not math.isnan(row.estimate)), key=lambda row: -row.estimate)
+        best = next((row for row in known if row.label == first), None)
+        other = next((row for row in known if row.label != first), None)
+        return None if best is None or other is None else (best, other)
+
+    def _why(self, best: ArmRow, other: ArmRow) -> str:
+        """Say why an arm is named though the estimate of another is higher."""
+        if other.estimate <= best.estimate:
+            return ""
+        if other.label in self.candidates:
+            return ", which is not ruled out"
+        if self.options.get("contamination") == "sources":
+            return ", which is ruled out: a pair of arms is compared by what each source said of the two"
+        return ", which is ruled out: arms are compared in pairs, and not by these numbers"
 
     def _listed(self) -> str:
         return listed(self.candidates)

@@ -8,7 +8,6 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bestarm.cli.log_options import spoken
@@ -66,14 +65,18 @@ def _print_arms(result: LogResult) -> None:
         return row["label"] != first, math.isnan(row["estimate"]), -row["estimate"], math.inf if mean != mean else -mean
 
     shown = sorted(arm_rows(result), key=rank)[:_SHOWN]
-    by_label = {row.label: replace(row, estimate=result.means.get(row.label, row.estimate)) for row in result.arms}
+    by_label = {row.label: row for row in result.arms}
+    moved = bool(result.moved_means)
     scale = _scale(result, [by_label[row["label"]] for row in shown])
     rows = []
     for row in shown:
         cells: dict[str, Any] = {"arm": _short(str(row["label"])), "rewards": row["pulls"]}
         shown_ends = ("lower", "upper") if row["lower"] <= row["upper"] else ()  # after an alarm no mean may fit
-        middle = "mean" if result.means else "estimate"
-        cells |= {middle: by_label[row["label"]].estimate, "lower": None, "upper": None}
+        middle = result.middle
+        cells |= {middle: row["estimate"]}
+        if moved:
+            cells["plain mean"] = result.means[row["label"]]
+        cells |= {"lower": None, "upper": None}
         cells |= {name: row[name] for name in shown_ends if math.isfinite(row[name])}
         cells[middle] = cells[middle] if math.isfinite(cells[middle]) else None
         if "lead" in row:

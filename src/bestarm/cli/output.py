@@ -40,10 +40,15 @@ def write_rows(rows: Sequence[Row], form: Format) -> None:
 
 
 def arm_rows(result: Result) -> list[dict[str, Any]]:
-    """Return one row per arm, with the lead of the winner or leader over it if anything is known of that."""
-    leads = finite_leads(result)
-    rows = [vars(row) for row in result.arms]
-    return [{**row, "lead": leads.get(row["label"])} for row in rows] if leads else rows
+    """Return one row per arm: with the lead of the winner or leader over it, and its plain mean, where known."""
+    leads, means = finite_leads(result), getattr(result, "means", {})
+    rows = [dict(vars(row)) for row in result.arms]
+    for row in rows:
+        if leads:
+            row["lead"] = leads.get(row["label"])
+        if means:
+            row["mean"] = means.get(row["label"])
+    return rows
 
 
 def finite_leads(result: Result) -> dict[Any, float]:

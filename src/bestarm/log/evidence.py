@@ -21,6 +21,7 @@ from bestarm.kernels.evidence.grouped import (
     Sums,
     Values,
     fill_cells,
+    find_balance,
     find_ends,
     find_worse,
     fits_none,
@@ -35,7 +36,7 @@ from bestarm.kernels.evidence.lattice import LANES, lattice_dtype
 from bestarm.kernels.rule import Rule
 from bestarm.log.piles import Array, Pile
 from bestarm.log.pricing import Allowance, make_bets, priced
-from bestarm.methods.bets import COUNTED, SPACING
+from bestarm.methods.bets import COUNTED, SPACING, farthest_clip
 from bestarm.problem import Problem
 from bestarm.robustness import widest_lead
 from bestarm.tail_alarm import FarRewards, Tails
@@ -75,7 +76,7 @@ class Evidence:
         So an arm of a few high rewards does not lead. Ties, and arms without an end, go by location and index.
         """
         clean = self.at_count(0)
-        lower = np.array([self.ends(index, clean)[1] for index in range(len(self.piles))])
+        lower = np.array([self._interval(index, clean)[0] for index in range(len(self.piles))])
         known = np.where(np.isnan(self.locations), -np.inf, self.locations)
         return np.lexsort((np.arange(lower.size), -known, -lower))
 
@@ -93,6 +94,11 @@ class Evidence:
     def enough(self) -> float:
         """The log evidence that drops an arm."""
         return float(self.rule["log_threshold"][0])
+
+    @property
+    def reach(self) -> float:
+        """How far from a mean, in the units of the bets, a sub-Gaussian reward is discounted: every bet is clipped."""
+        return farthest_clip(float(self.rule["epsilon"][0]))
 
     @property
     def total(self) -> int:
@@ -173,24 +179,41 @@ class Evidence:
     # ----------------------------------------------------------------------------------------------------------- arms
 
     def ends(self, index: int, allowance: Allowance) -> tuple[float, float, float]:
-        """Return an estimate of an arm's mean and the ends of its interval (section 9)."""
+        """Return an estimate of an arm's mean and the ends of its interval (section 9).
+
+        The estimate is the plain mean where it is certain to be in the interval: within bounds, and where nothing may
+        have been replaced unless clipped rewards move it out. Elsewhere it is where evidence for more and for less
+        balance, so that rewards which the evidence discounts do not move it.
+        """
+        lower, upper = self._interval(index, allowance)
+        pile = self.piles[index]
+        estimate = pile.mean
+        if not self._bounded and pile.counts.size and (allowance.is_something or not lower <= estimate <= upper):
+            count = self._count_on(index, allowance)
+            is_finite = lower <= upper and upper - lower < math.inf
+            place = self._rows, allowance.rule, self._desk, index, count, lower, upper
+            estimate = float(find_balance(*place)) if is_finite else pile.median
+        return tuple(self.origin + self.scale * value for value in (estimate, lower, upper))  # type: ignore[return-value]
+
+    def _interval(self, index: int, allowance: Allowance) -> tuple[float, float]:
+        """Return the ends of the interval of an arm, in the units of the bets."""
         if not self.piles[index].counts.size:
-            return math.nan, -math.inf, math.inf
-        count = float(allowance.own[index] + allowance.shared)
-        found = find_ends(self._sums(self._rows, allowance), index, count)
-        lower, upper = float(found[0]), float(found[1])
-        middle = 0.5 * (lower + upper) if lower <= upper and upper - lower < math.inf else float(self.locations[index])
-        return tuple(self.origin + self.scale * value for value in (middle, lower, upper))  # type: ignore[return-value]
+            return -math.inf, math.inf
+        found = find_ends(self._sums(self._rows, allowance), index, self._count_on(index, allowance))
+        return float(found[0]), float(found[1])
+
+    def _count_on(self, index: int, allowance: Allowance) -> float:
+        """Return how many rewards of an arm may have been replaced, besides what is missing."""
+        return float(allowance.own[index] + allowance.shared)
 
     def ringing(self, allowance: Allowance) -> list[int]:
         """Return the arms whose rewards no mean fits (section 8); with bounds there are none."""
         if self._bounded:
             return []
-        counts = allowance.own + allowance.shared
         return [
             index
             for index in range(len(self.piles))
-            if fits_none(self._rows, allowance.rule, self._desk, index, float(counts[index]))
+            if fits_none(self._rows, allowance.rule, self._desk, index, self._count_on(index, allowance))
         ]
 
     def far_rewards(self, allowance: Allowance, epsilon: float) -> dict[int, FarRewards]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
-from dataclasses import replace
+import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +62,7 @@ def draw(result: LogResult, *, tall: bool = False, arms: bool = True, curve: boo
     """
     from matplotlib.figure import Figure
 
-    rows = [replace(row, estimate=result.means.get(row.label, row.estimate)) for row in ranked_rows(result)[:MOST_ROWS]]
+    rows = ranked_rows(result)[:MOST_ROWS]
     letters, width = _TALL if tall else _WIDE
     curve = curve and bool(result.sensitivity)
     leads = arms and any(row.label in known_leads(result) for row in rows)
@@ -142,3 +145,34 @@ def _kind(alarms: tuple[str, ...], named: bool, limit: str | None) -> int:
     if named:
         return 0
     return 2 if limit == "contamination" else 1
+
+
+def as_svg(figure: Figure) -> str:
+    """Return a figure as SVG, the same text for the same data; its letters are left to the browser, which has more."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    stream = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": "bestarm", "svg.fonttype": "none"}), _any_letters():
+        canvas: Any = FigureCanvasSVG(figure)
+        canvas.print_svg(stream, metadata={"Date": None})
+    return stream.getvalue()
+
+
+def as_png(figure: Figure) -> bytes:
+    """Return a figure as PNG."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    stream = io.BytesIO()
+    canvas: Any = FigureCanvasAgg(figure)
+    with _any_letters():
+        canvas.print_png(stream)
+    return stream.getvalue()
+
+
+@contextlib.contextmanager
+def _any_letters() -> Iterator[None]:
+    """Draw letters that the font lacks as boxes, without a warning: the table of the page has them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield

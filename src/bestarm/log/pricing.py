@@ -71,3 +71,9 @@ def priced(rule: Rule, problem: Problem, family: str, kind: str, epsilon: float)
     for place, bet in enumerate(lattice_family(family, rate)):
         rule["price"][0, place] = np.log(price(np.maximum.accumulate(bet.phi(d)), bet, kind, epsilon))
     return rule
+
+
+def count_discounted(rewards: Array, counts: Array, estimate: float, mean: float, reach: float) -> int:
+    """Return how many rewards are further than `reach` from an estimate, on the side on which the mean is."""
+    beyond = rewards > estimate + reach if mean > estimate else rewards < estimate - reach
+    return int(counts[beyond].sum())

@@ -10,10 +10,12 @@ import numpy as np
 from bestarm.errors import InputError
 from bestarm.identifier import Identifier
 from bestarm.log.cells import DATES
+from bestarm.log.pricing import count_discounted
 from bestarm.log.reading import open_log
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods import get_method
+from bestarm.methods.bets import farthest_clip
 from bestarm.policy import Factory
 from bestarm.result import Result
 from bestarm.robustness import Sensitivity
@@ -98,7 +100,8 @@ def replay_log(
         sources=rewards.sources.number if kind == "sources" and rewards.sources else None,
         sensitivity=weighed,
         sequential=True,
-        means=_means(rewards, rows, result, kind),
+        means=(means := _means(rewards, rows, result, kind)),
+        discounted=_discounted(rewards, rows, result, means),
         health=rewards.health,
     )
 
@@ -107,11 +110,25 @@ def _means(rewards: Rewards, rows: dict[str, Any], result: Result, kind: str) ->
     """Return the mean of the rewards of each arm that were used; of sources it is not known which these are."""
     if kind == "sources":
         return {}
+    if result.method == "certified" and (result.bounds is not None or result.epsilon == 0.0):
+        return {row.label: row.estimate for row in result.arms}  # which leaves out what no complete round has used
     place, value = rows["place"][: result.pulls], rows["value"][: result.pulls]
     number = np.bincount(place, minlength=len(rewards.labels))
     total = np.bincount(place, weights=value, minlength=len(rewards.labels))
     with np.errstate(invalid="ignore"):
         return dict(zip(rewards.labels, (total / number).tolist(), strict=True))
+
+
+def _discounted(rewards: Rewards, rows: dict[str, Any], result: Result, means: dict[Any, float]) -> dict[Any, int]:
+    """Return how many rewards of each arm the evidence discounts (certified method)."""
+    if result.method != "certified" or result.bounds is not None or result.epsilon == 0.0 or not means:
+        return {}
+    place, value = rows["place"][: result.pulls], rows["value"][: result.pulls]
+    reach, found = result.sigma * farthest_clip(result.epsilon), {}
+    for index, row in enumerate(result.arms):
+        own = value[place == index]
+        found[row.label] = count_discounted(own, np.ones(own.size), row.estimate, means[row.label], reach)
+    return found
 
 
 def _rows(data: Any, columns: dict[str, Any]) -> tuple[Rewards, dict[str, Any]]:

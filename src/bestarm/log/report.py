@@ -7,27 +7,21 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import platform
-import warnings
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from bestarm.checks import writable_folder
 from bestarm.contaminations import CONTAMINATIONS, whole_share
 from bestarm.errors import InputError
-from bestarm.log.picture import MOST_ROWS, draw, known_leads, ranked_rows
+from bestarm.log.picture import MOST_ROWS, as_png, as_svg, draw, known_leads, ranked_rows
 from bestarm.log.result import LogResult
 from bestarm.log.writers import HtmlPage, MarkdownPage, Page
 from bestarm.problem import Label
 from bestarm.result import ArmRow
 from bestarm.robustness import Sensitivity
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["check_place", "draw", "write_report"]
 
@@ -77,7 +71,7 @@ def write_report(result: LogResult, path: str | Path, *, command: str | None = N
     picture = place.with_suffix(".png")
     text = MarkdownPage()
     _write_sections(text, result, command, prints, quote(picture.name))
-    _save(picture, _png(draw(result)))
+    _save(picture, as_png(draw(result)))
     _save(place, text.text().encode("utf-8"))
 
 
@@ -89,7 +83,7 @@ def _write_sections(
     _answer(page, result)
     page.heading("The picture", "picture")
     if isinstance(page, HtmlPage):
-        wide, tall = (_svg(draw(result, tall=tall, curve=False)) for tall in (False, True))
+        wide, tall = (as_svg(draw(result, tall=tall, curve=False)) for tall in (False, True))
         page.picture(wide, tall, f"{_headline(result)}: intervals of the arms, and leads; the numbers are in the table")
     elif isinstance(page, MarkdownPage):
         page.picture(picture, f"{_headline(result)}: intervals of the arms, leads, and the verdict at each epsilon")
@@ -261,11 +255,14 @@ def _arms(page: Page, result: LogResult) -> None:
     page.heading("The arms", "arms")
     rows, leads = ranked_rows(result), known_leads(result)
     first = result.best if result.best is not None else result.leader
-    head = ["arm", "rewards", "mean" if result.means else "estimate", "interval"]
+    moved = {} if not result.moved_means else result.means
+    head = ["arm", "rewards", result.middle, *(["plain mean"] if moved else []), "interval"]
     if leads:
         head.append(f"{_short(first, 20)} leads by at least")
     table = [
-        [_short(row.label), f"{row.pulls:,}", _number(result.means.get(row.label, row.estimate)), _interval(row)]
+        [_short(row.label), f"{row.pulls:,}", _number(row.estimate)]
+        + ([_number(moved[row.label])] if moved else [])
+        + [_interval(row)]
         + ([_number(leads[row.label]) if row.label in leads else "–"] if leads else [])
         + [_standing(row, result)]
         for row in rows[:_MOST_ARMS]
@@ -275,10 +272,19 @@ def _arms(page: Page, result: LogResult) -> None:
         page.say(f"These are {_MOST_ARMS} of {len(rows):,} arms: the other {len(rows) - _MOST_ARMS:,} are left out.")
     page.say(
         "Order: the winner or leader, then the arms not ruled out, then the others, each group from the highest down. "
-        + ("Means are of the rewards as they stand, fakes included." if result.means else "")
+        + _what_means_are(result)
         + (" A negative lead: the arm may be ahead." if any(lead < 0.0 for lead in leads.values()) else ""),
         soft=True,
     )
+
+
+def _what_means_are(result: LogResult) -> str:
+    if not result.means:
+        return ""
+    if result.middle == "mean":
+        return "Means are of the rewards as they stand, fakes included."
+    said = "Estimates are what the evidence supports, to which rewards far out add little."
+    return f"{said} Plain means are of the rewards as they stand, fakes included." if result.moved_means else said
 
 
 def _standing(row: ArmRow, result: LogResult) -> str:
@@ -304,7 +310,7 @@ def _sensitivity(page: Page, result: LogResult) -> None:
         page.say("A replay in order has no table over epsilon; leave out sequential to get one.", soft=True)
         return
     if isinstance(page, HtmlPage):
-        wide, tall = (_svg(draw(result, tall=tall, arms=False)) for tall in (False, True))
+        wide, tall = (as_svg(draw(result, tall=tall, arms=False)) for tall in (False, True))
         page.picture(wide, tall, "how many arms may be the best at each epsilon; the table says the same")
     total = {"share-of-all": result.rows, "sources": result.sources}.get(str(result.options.get("contamination")))
     total = None if result.sequential else total
@@ -552,36 +558,6 @@ def _number(value: float) -> str:
 
 def _percent(share: float) -> str:
     return f"{100.0 * share:.4g} %"
-
-
-def _svg(figure: Figure) -> str:
-    """Return a figure as SVG, the same text for the same data; its letters are left to the browser, which has more."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    stream = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": "bestarm", "svg.fonttype": "none"}), _any_letters():
-        canvas: Any = FigureCanvasSVG(figure)
-        canvas.print_svg(stream, metadata={"Date": None})
-    return stream.getvalue()
-
-
-def _png(figure: Figure) -> bytes:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    stream = io.BytesIO()
-    canvas: Any = FigureCanvasAgg(figure)
-    with _any_letters():
-        canvas.print_png(stream)
-    return stream.getvalue()
-
-
-@contextlib.contextmanager
-def _any_letters() -> Iterator[None]:
-    """Draw letters that the font lacks as boxes, without a warning: the table of the page has them."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        yield
 
 
 def _save(place: Path, content: bytes) -> None:

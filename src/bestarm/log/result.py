@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from bestarm.log.rewards import Health
 from bestarm.problem import Label
-from bestarm.result import NOT_SETTLED, Result, listed, shown
+from bestarm.result import NOT_SETTLED, ArmRow, Result, listed, shown
 from bestarm.robustness import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_VISIBLE = 0.25  # of an interval: how far a mean is from the estimate to be spoken of
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,11 @@ class LogResult(Result):
     sigma_from : int or None
         Rewards that sigma was estimated from.
     means : dict
-        The plain mean of the rewards of each arm that were used, replaced ones and all. The estimate of an arm is the
-        middle of what its mean can be.
+        The plain mean of the rewards of each arm that were used, replaced ones and all. The estimate of an arm, which
+        lies in its interval, is the same within bounds and, mostly, at epsilon = 0; elsewhere rewards far out, which
+        the evidence discounts, do not move it.
+    discounted : dict
+        For each arm how many rewards lie so far from its estimate, on the side of its mean, that every bet is clipped.
     health : Health
         What the file was like.
     """
@@ -65,6 +71,7 @@ class LogResult(Result):
     sequential: bool = False
     sigma_from: int | None = None
     means: dict[Label, float] = field(default_factory=dict)
+    discounted: dict[Label, int] = field(default_factory=dict)
     health: Health = field(default_factory=Health)
 
     def plot(self, axes: Axes | None = None) -> Figure:
@@ -114,12 +121,49 @@ class LogResult(Result):
             said += f" (sigma estimated from {self.sigma_from:,} others)"
         return said
 
+    @property
+    def middle(self) -> str:
+        """What the estimates are: "mean" if all of them are plain means, else "estimate"."""
+        same = (math.isclose(self.means[row.label], row.estimate) for row in self._known_rows())
+        return "mean" if self.means and all(same) else "estimate"
+
+    @property
+    def moved_means(self) -> dict[Label, float]:
+        """Plain means that are visibly not the estimate: out of the interval, or a quarter of it away."""
+        moved = {}
+        for row in self._known_rows():
+            mean, width = self.means[row.label], row.upper - row.lower
+            if not row.lower <= mean <= row.upper or abs(mean - row.estimate) > _VISIBLE * width:
+                moved[row.label] = mean
+        return moved
+
+    def _known_rows(self) -> list[ArmRow]:
+        """Return the arms that have a mean and an interval: after an alarm no mean may fit."""
+        found = (row for row in self.arms if not math.isnan(self.means.get(row.label, math.nan)))
+        return [row for row in found if row.lower <= row.upper]
+
     def _compared(self) -> str:
-        others = [label for label in self.means if label != self.best]
-        if self.best not in self.means or not others:
+        rows = self._shown_rows()
+        if rows is None or not self.means:
             return super()._compared()
-        other = max(others, key=lambda label: self.means[label])
-        return f" (mean {self.means[self.best]:.4g}, against {self.means[other]:.4g} for {shown(other)})"
+        best, other = rows
+        against = f"{other.estimate:.4g} for {shown(other.label)}{self._why(*rows)}"
+        return f" ({self.middle} {best.estimate:.4g}, against {against})"
+
+    def _asides(self) -> str:
+        """Say where the plain mean of an arm in the sentence is not the estimate, and why."""
+        moved = self.moved_means
+        rows = [row for row in self._shown_rows() or () if row.label in moved]
+        return "".join(f" {self._why_moved(row, moved[row.label])}." for row in rows)
+
+    def _why_moved(self, row: ArmRow, mean: float) -> str:
+        said = f"The plain mean of {shown(row.label)} is {mean:.4g}"
+        number = self.discounted.get(row.label, 0)
+        if not number:
+            return f"{said}: rewards far out count for less in the estimate"
+        those, pull = ("reward", "pulls") if number == 1 else ("rewards", "pull")
+        way = "down" if mean < row.estimate else "up"
+        return f"{said}: {number:,} {those} that the evidence discounts {pull} it {way}"
 
     def _listed(self) -> str:
         """List the arms in question, that which leads first."""

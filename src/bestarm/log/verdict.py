@@ -18,7 +18,7 @@ from bestarm.log.by_source import PairedEvidence, SourceEvidence
 from bestarm.log.evidence import Evidence
 from bestarm.log.files import check_there
 from bestarm.log.piles import to_pile
-from bestarm.log.pricing import Allowance
+from bestarm.log.pricing import Allowance, count_discounted
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED
@@ -190,6 +190,8 @@ class _Verdict:
         used = sum(pile.number - pile.missing for pile in evidence.piles)
         aside = sum(pile.aside for pile in evidence.piles)
         rows = self._rewards.total + aside + (0 if self._kind == "sources" else int(self._rewards.missing.sum()))
+        arms = tuple(self._row(index, not worse[index]) for index in range(problem.size))
+        means = [self._mean(index) for index in range(problem.size)]
         return LogResult(
             status=status,
             best=None if best is None else labels[best],
@@ -201,7 +203,7 @@ class _Verdict:
             bounds=problem.bounds,
             method="certified",
             options={"contamination": self._kind, "good_enough": self._good_enough, "paired": self._paired},
-            arms=tuple(self._row(index, not worse[index]) for index in range(problem.size)),
+            arms=arms,
             promise=promise(self._rewards, self._kind, self._paired),
             leader=leader,
             limit=limit,
@@ -217,7 +219,8 @@ class _Verdict:
             sensitivity=self._sensitivity(),
             more=self._more(left) if best is None and limit == "budget" else {},
             hint=self._hint(left) if best is None else "",
-            means=dict(zip(labels, map(self._mean, range(problem.size)), strict=True)),
+            means=dict(zip(labels, means, strict=True)),
+            discounted={row.label: self._discounted(i, row, means[i]) for i, row in enumerate(arms)},
             health=self._rewards.health,
         )
 
@@ -286,6 +289,13 @@ class _Verdict:
     def _mean(self, index: int) -> float:
         """Return the plain mean of the rewards of an arm that were used, replaced ones and all."""
         return self._evidence.origin + self._evidence.scale * self._evidence.piles[index].mean
+
+    def _discounted(self, index: int, row: ArmRow, mean: float) -> int:
+        if self._problem.bounds is not None:
+            return 0  # the estimate is the mean
+        pile, evidence = self._evidence.piles[index], self._evidence
+        rewards = evidence.origin + evidence.scale * pile.values
+        return count_discounted(rewards, pile.counts, row.estimate, mean, evidence.scale * evidence.reach)
 
     def _replaced(self) -> int | None:
         if self._kind not in COUNTED:

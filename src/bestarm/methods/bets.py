@@ -112,6 +112,19 @@ def lattice_family(contamination: str, epsilon: float) -> list[Bet]:
     ]
 
 
+def farthest_clip(epsilon: float) -> float:
+    """Return how many sigma above a cell every bet is clipped, so that a reward further out adds no more.
+
+    At least five, where hardly any clean reward is.
+
+    >>> bets = [*lattice_family("prescient", 0.02), *lattice_family("share-of-arm", 0.02)]
+    >>> at_clip = np.array([farthest_clip(0.02) + SPACING])
+    >>> all(bet.h(at_clip)[0] == bet.most for bet in bets)
+    True
+    """
+    return max(NormalDist().inv_cdf(1.0 - epsilon) + 0.9, 5.0)
+
+
 def lattice_tables(contamination: str, epsilon: float) -> dict[str, Any]:
     """Return the settings of the kernel for sub-Gaussian rewards."""
     bets = lattice_family(contamination, epsilon)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bestarm.kernels.evidence import bounded as bounds
 from bestarm.kernels.evidence import lattice
 from bestarm.kernels.evidence.bounded import Tallies
-from bestarm.kernels.evidence.intervals import bounded_end, fits_no_mean, lattice_end
+from bestarm.kernels.evidence.intervals import bounded_end, fits_no_mean, lattice_balance, lattice_end
 from bestarm.kernels.evidence.lattice import LOST, Arm, Lattice
 from bestarm.kernels.evidence.limits import (
     GRID,
@@ -191,6 +191,13 @@ def _ends(
         lower = bounded_end(one, rule, desk, True, one.through, count)
         upper = bounded_end(one, rule, desk, False, one.through, count)
     return lower, upper
+
+
+@entry_kernel
+def find_balance(rows: Lattice, rule: Rule, desk: Desk, index: int, count: float, lower: float, upper: float) -> float:
+    """Return the mean in the interval of an arm that the evidence supports, in the units of the bets (section 9)."""
+    row = rows[index]
+    return lattice_balance(Arm(row, desk, _ROOM, index, row.start), rule[0], desk, count, lower, upper)
 
 
 @entry_kernel

@@ -38,6 +38,42 @@ def lattice_end(arm: Arm, rule: Record, desk: Desk, up: bool, count: float) -> f
 
 
 @kernel
+def _lean(arm: Arm, rule: Record, desk: Desk, point: int, count: float) -> float:
+    """Return how much more evidence there is for a mean above a sub-cell than below it; nan if it is out of reach."""
+    slot = lattice.slot_of(arm, point)
+    if not lattice.fold(arm, rule, desk, lattice.UP, slot, slot):
+        return np.nan
+    if not lattice.fold(arm, rule, desk, lattice.DOWN, slot, slot):
+        return np.nan
+    part = point & (SUBCELLS - 1)
+    lattice.read(arm, rule, desk, lattice.UPS, lattice.UP, slot, part + 1, count)
+    lattice.read(arm, rule, desk, lattice.DOWNS, lattice.DOWN, slot, SUBCELLS - part, count)
+    return log_mixture(rule, desk, lattice.UPS) - log_mixture(rule, desk, lattice.DOWNS)
+
+
+@kernel
+def lattice_balance(arm: Arm, rule: Record, desk: Desk, count: float, lower: float, upper: float) -> float:
+    """Return the mean in an interval at which the evidence for more and the evidence for less are equal (section 9)."""
+    low, high = lattice.subcell_at(rule, lower), lattice.subcell_at(rule, upper)
+    below, above = _lean(arm, rule, desk, low, count), _lean(arm, rule, desk, high, count)
+    if not below > 0.0:  # nan too
+        return lower if below <= 0.0 else 0.5 * (lower + upper)
+    if not above <= 0.0:
+        return upper if above > 0.0 else 0.5 * (lower + upper)
+    while high - low > 1:
+        middle = (low + high) // 2
+        lean = _lean(arm, rule, desk, middle, count)
+        if np.isnan(lean):
+            return 0.5 * (lower + upper)
+        if lean > 0.0:
+            low, below = middle, lean
+        else:
+            high, above = middle, lean
+    place = low + 0.5 + below / (below - above)  # a line between the middles of the two sub-cells
+    return min(max((place / SUBCELLS - 0.5) * rule.spacing, lower), upper)
+
+
+@kernel
 def bounded_end(row: Record, rule: Record, desk: Desk, up: bool, n: int, count: float) -> float:
     """Return the same for an arm with bounds: its log evidence falls (up) or rises with the mean."""
     side, place = (bounds.UP, bounds.UPS) if up else (bounds.DOWN, bounds.DOWNS)

@@ -13,7 +13,7 @@ from bestarm.kernels.evidence import bounded as bounds
 from bestarm.kernels.evidence import clean, lattice
 from bestarm.kernels.evidence.bounded import Tallies
 from bestarm.kernels.evidence.clean import Sums
-from bestarm.kernels.evidence.intervals import bounded_end, clean_end, fits_no_mean, lattice_end
+from bestarm.kernels.evidence.intervals import bounded_end, clean_end, fits_no_mean, lattice_balance, lattice_end
 from bestarm.kernels.evidence.lattice import Lattice
 from bestarm.kernels.evidence.pair import contaminated_count, own_or_shared
 from bestarm.kernels.jit.compile import entry_kernel, kernel
@@ -30,31 +30,34 @@ def interval(
 ) -> tuple[float, float, float]:
     """Return an estimate of an arm's mean and the ends of its interval, from the rewards of completed rounds.
 
-    The estimate is the middle of the interval, or, where that is infinite, the arm's location.
+    The estimate is where evidence for a higher and for a lower mean balance, or, where the interval is infinite, the
+    arm's location; within bounds, and without contamination, it is the plain mean, which is always in the interval
+    (section 9).
     """
     arms, control, pool, desk = state.arms, state.control[0], state.pool, state.evidence.desk
     n = min(arms[index].told, control.rounds)
     if n == 0:
         return np.nan, -np.inf, np.inf
     count = contaminated_count(rule, arms.size, n, control.t)
-    lower, upper, location = -np.inf, np.inf, np.nan
+    lower, upper, estimate = -np.inf, np.inf, np.nan
     if rows is not None:
         arm = lattice.Arm(rows[index], pool, control.room, index, n)
         if arm.row.based == 0:
             lattice.locate(arm, rule, desk)
         lower = lattice_end(arm, rule, desk, True, count)
         upper = lattice_end(arm, rule, desk, False, count)
-        location = arm.row.location
+        estimate = arm.row.location
+        if upper - lower < np.inf and lower <= upper:
+            estimate = lattice_balance(arm, rule, desk, count, lower, upper)
     if tallies is not None:
         bounds.fold(tallies[index], rule, pool, control.room, index, desk, n)
         lower = bounded_end(tallies[index], rule, desk, True, n, count)
         upper = bounded_end(tallies[index], rule, desk, False, n, count)
-        location = tallies[index].total / n
+        estimate = tallies[index].total / n
     if sums is not None:
         clean.fold(sums, pool, control.room, index, n)
         lower, upper = clean_end(sums, rule, index, 1.0), clean_end(sums, rule, index, -1.0)
-        location = sums[index, 1] / n
-    estimate = 0.5 * (lower + upper) if upper - lower < np.inf and lower <= upper else location
+        estimate = sums[index, 1] / n
     return rule.origin + rule.scale * estimate, rule.origin + rule.scale * lower, rule.origin + rule.scale * upper
 
 

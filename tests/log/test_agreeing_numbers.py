@@ -1,0 +1,172 @@
+"""Numbers of a verdict agree: estimates with their intervals and the winner, and every place that prints them."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import bestarm as ba
+from bestarm.cli.app import app
+from bestarm.log.picture import draw
+from bestarm.log.rewards import Rewards
+from bestarm.log.verdict import identify_log
+
+KINDS = ("share-of-all", "share-of-arm", "prescient", "malicious", "sources")
+
+
+def frame(rewards: dict[str, Any]) -> pd.DataFrame:
+    parts = [pd.DataFrame({"arm": arm, "reward": values}) for arm, values in rewards.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def latencies(outliers: int = 12) -> pd.DataFrame:
+    """Negated response times of three servers; of the fastest a few requests hung."""
+    random = np.random.default_rng(3)
+    times = {"srv1": random.normal(120, 20, 2000), "srv2": random.normal(130, 20, 2000)}
+    times["srv3"] = np.append(random.normal(91, 20, 2000 - outliers), np.full(outliers, 18_000.0))
+    return frame({server: -each for server, each in times.items()})
+
+
+# --------------------------------------------------------------------------------- estimates, intervals and the winner
+
+
+def test_rewards_that_the_evidence_discounts_are_not_averaged_into_the_estimate(tmp_path: Path) -> None:
+    log = latencies()
+    result = identify_log(log, epsilon=0.01, sigma=20)
+    rows = {row.label: row for row in result.arms}
+    mean = float(log.reward[log.arm == "srv3"].mean())
+    assert (result.best, round(mean)) == ("srv3", -198)
+    assert rows["srv3"].lower < rows["srv3"].estimate < rows["srv3"].upper
+    assert abs(rows["srv3"].estimate + 91) < 2
+    sentence = str(result)
+    shown = f"(estimate {rows['srv3'].estimate:.4g}, against {rows['srv1'].estimate:.4g} for 'srv1')"
+    reason = f"The plain mean of 'srv3' is {mean:.4g}: 12 rewards that the evidence discounts pull it down."
+    assert shown in sentence
+    assert sentence.endswith(reason)
+    log.to_csv(path := tmp_path / "times.csv", index=False)
+    words = [str(path), "--arm", "arm", "--reward", "reward", "--sigma", "20", "--epsilon", "0.01"]
+    table = CliRunner().invoke(app, ["identify", *words]).stdout
+    assert re.search(r"srv3 +2,000 +-90\.\d+ +-198\.\d", table)
+    assert "plain mean" in table
+    result.report(tmp_path / "times.md")
+    page = (tmp_path / "times.md").read_text()
+    assert "| arm | rewards | estimate | plain mean | interval |" in page
+    assert result.means["srv3"] == pytest.approx(mean)
+
+
+def test_a_single_outlier_is_spoken_of_in_the_singular() -> None:
+    log = latencies(outliers=1)
+    log.loc[log.reward < -1e4, "reward"] = -1e6
+    said = str(identify_log(log, epsilon=0.01, sigma=20))
+    assert said.endswith(": 1 reward that the evidence discounts pulls it down.")
+
+
+def random_log(seed: int, kind: str) -> tuple[Any, dict[str, Any]]:
+    """A log with fakes far out, or in the bounds; some arms have few rewards, some logs counts of whole stars."""
+    random = np.random.default_rng([22, seed])
+    bounded = bool(random.integers(2)) or kind == "sources"
+    epsilon = float(random.choice([0.0, 0.002, 0.01, 0.05] if kind != "sources" else [0.0, 0.002]))
+    arms = {}
+    for name in "ABCDE"[: random.integers(2, 6)]:
+        size = int(random.choice([3, 600, 2500, 4000]))
+        rewards = np.clip(random.normal(random.uniform(1.5, 4.5), 1.0, size), 1.0, 5.0)
+        rewards = np.round(rewards) if random.integers(2) else rewards
+        fakes = random.random(size) < epsilon
+        far = 1.0 if random.integers(2) else -1.0
+        rewards[fakes] = (5.0 if far > 0 else 1.0) if bounded else 3.0 + far * random.choice([3.0, 30.0, 3e4])
+        arms[name] = rewards
+    noise: dict[str, Any] = {"bounds": (1, 5)} if bounded else {"sigma": 1.0}
+    question = {"epsilon": epsilon, "contamination": kind, **noise}
+    if kind == "sources":
+        log = frame(arms).sample(frac=1.0, random_state=seed)
+        log["source"] = random.integers(0, 2 * len(log), len(log))
+        return log, question
+    pairs = [np.unique(each, return_counts=True) for each in arms.values()]
+    values, counts = zip(*pairs, strict=True)
+    return Rewards(tuple(arms), values, counts), question
+
+
+def check_intervals(rows: tuple[ba.ArmRow, ...]) -> None:
+    for row in rows:
+        if row.lower <= row.upper and not math.isnan(row.estimate):
+            assert row.lower - 1e-9 <= row.estimate <= row.upper + 1e-9
+
+
+def check_numbers(result: ba.Result) -> None:
+    rows = {row.label: row for row in result.arms}
+    check_intervals(result.arms)
+    if result.best is None:
+        return
+    highest = max((row for row in result.arms if not math.isnan(row.estimate)), key=lambda row: row.estimate)
+    if highest.label != result.best and highest.estimate > rows[result.best].estimate:
+        assert "ruled out" in str(result)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_estimates_of_any_log_lie_in_their_intervals_and_do_not_contradict_the_winner(kind: str) -> None:
+    named = 0
+    for seed in range(8 if kind == "sources" else 16):
+        log, question = random_log(seed, kind)
+        result = identify_log(log, **question)
+        check_numbers(result)
+        named += result.best is not None
+        if question["epsilon"] == 0.0 and not result.alarms:  # nothing is discounted where nothing is far out
+            for row in result.arms:
+                assert row.estimate == pytest.approx(result.means[row.label])
+        if result.bounds is not None:
+            assert result.middle == "mean"
+    assert named >= 2
+
+
+@pytest.mark.parametrize("noise", [{"bounds": (1.0, 5.0)}, {"sigma": 1.0}])
+@pytest.mark.parametrize("epsilon", [0.0, 0.02])
+def test_live_estimates_lie_in_their_intervals_and_do_not_contradict_the_winner(
+    noise: dict[str, Any], epsilon: float
+) -> None:
+    for seed in range(3):
+        random = np.random.default_rng([23, seed])
+        finder = ba.Identifier(["A", "B", "C"], delta=0.1, epsilon=epsilon, **noise)
+        told: dict[Any, list[float]] = {arm: [] for arm in finder.labels}
+        while not finder.done and finder.pulls < 3000:
+            arm = finder.ask()
+            reward = float(np.clip(random.normal({"A": 2.2, "B": 3.0, "C": 3.4}[arm], 0.8), 1.0, 5.0))
+            if random.random() < epsilon:
+                reward = 1.0 if "bounds" in noise else -1e4
+            finder.tell(arm, reward)
+            told[arm].append(reward)
+            if finder.pulls % 97 == 0:
+                check_intervals(finder.estimates)
+        check_numbers(finder.result)
+        for row in finder.estimates:
+            if epsilon == 0.0 or "bounds" in noise:  # of the rewards of complete rounds
+                rewards = told[row.label]
+                means = [float(np.mean(rewards[: len(rewards) - late])) for late in (0, 1)]
+                assert any(row.estimate == pytest.approx(mean) for mean in means)
+
+
+def test_an_estimate_above_that_of_the_winner_is_explained() -> None:
+    rows = (
+        ba.ArmRow("A", 900, 2.0, 1.8, 2.2, True),
+        ba.ArmRow("B", 900, 2.1, 1.9, 2.3, False),
+    )
+    base = {"status": "identified", "best": "A", "pulls": 1800, "delta": 0.05, "epsilon": 0.01, "sigma": 1.0}
+    more = {"method": "certified", "arms": rows, "promise": "all is well", "leader": "A"}
+    out = ba.Result(**base, **more, candidates=("A",), options={})
+    assert "next 'B' with 2.1, which is ruled out: arms are compared in pairs" in str(out)
+    near = ba.Result(**base, **more, candidates=("A", "B"), options={"good_enough": 0.5})
+    assert "next 'B' with 2.1, which is not ruled out)" in str(near)
+    by_source = ba.Result(**base, **more, candidates=("A",), options={"contamination": "sources"})
+    assert "compared by what each source said of the two)" in str(by_source)
+
+
+def test_the_dot_of_a_picture_is_the_estimate_that_is_printed() -> None:
+    result = identify_log(latencies(), epsilon=0.01, sigma=20)
+    dots = [line.get_xdata()[0] for line in draw(result, curve=False).axes[0].lines if line.get_marker() == "o"]
+    assert sorted(map(float, dots)) == sorted(row.estimate for row in result.arms)  # type: ignore[arg-type]
