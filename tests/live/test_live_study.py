@@ -433,7 +433,7 @@ def test_without_epsilon_nothing_is_cancelled_and_nothing_expires(url: str) -> N
         study.cancel(study.ask_pulls())
     with pytest.raises(InputError, match="lease must be left out with epsilon = 0"):
         make(url, "leased", epsilon=0.0, lease=10)
-    assert make(url, "other").lease == 3600.0
+    assert make(url, "other").lease == 600.0
     assert make(url, "for ever", lease=math.inf).lease == math.inf
     with pytest.raises(InputError, match="lease must be a number of seconds > 0"):
         make(url, "never", lease=0)

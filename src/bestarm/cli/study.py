@@ -62,7 +62,7 @@ def create(
         float | None,
         typer.Option(
             help="Seconds after which a pull without a reward counts as cancelled.",
-            show_default="3600; never if epsilon = 0",
+            show_default="600; never if epsilon = 0",
         ),
     ] = None,
 ) -> None:

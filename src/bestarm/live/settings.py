@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
@@ -13,11 +13,20 @@ from bestarm.checks import number
 from bestarm.errors import InputError, StoreError
 from bestarm.import_paths import import_path, is_import_path, policy_at
 from bestarm.live.fold import Folded
+from bestarm.methods import OwnMethod, get_method
 from bestarm.problem import Label
 from bestarm.result import ArmRow, Result
 
-HOUR = 3600.0
 LABELS = (str, int, float, bool)
+
+# Defaults may change, and an old study must not: what it has stored wins, and what is not stored is what it was then.
+SETTINGS_VERSION = 2  # of what is stored; 1, in which it was not said, is that of bestarm 0.1.0 until November 2026
+NEW_LEASE = 600.0  # seconds
+OLD_LEASES = {1: 3600.0}
+# Options that a version did not have yet, with the value by which all is as it was without them.
+ABSENT: dict[int, dict[str, Any]] = {1: {}}
+
+_PARTS = ("delta", "epsilon", "sigma", "bounds", "method")  # of a question; all else are options of the method
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,8 @@ class Settings:
         Of bestarm, when the study was made.
     own_version : str or None
         Of a method of the user's own, likewise, if its class states one.
+    settings_version : int
+        Which defaults hold for what is not stored.
     """
 
     arms: list[Label]
@@ -46,6 +57,7 @@ class Settings:
     completed: dict[str, Any]
     version: str
     own_version: str | None = None
+    settings_version: int = SETTINGS_VERSION
 
     def to_json(self) -> str:
         """Return it as JSON; a lease that never ends is null, and a version that is not stated is left out."""
@@ -66,28 +78,47 @@ class Settings:
             if stated != self.own_version:
                 what = f"{here} has version {stated}, and {there}, which made it, {self.own_version}"
                 raise StoreError("the study can't be continued", what, f"use {there} for it")
-        finder = Folded(self.arms, **self.question)
+        question = {name: self.question.get(name) for name in _PARTS}
+        options = {**ABSENT.get(self.settings_version, {}), **self.completed}
+        known = set(_options_known(question["method"], options))
+        gone = sorted(name for name in self.completed if name not in known)
+        if gone:
+            what = f"{here} has no option {', '.join(gone)}, which {there} had, which made it"
+            raise StoreError("the study can't be continued", what, f"use {there} for it")
+        finder = Folded(self.arms, **question, **{name: options[name] for name in options if name in known})
         now, then = _as_json(finder.result.options), self.completed
-        changed = sorted(name for name in {*now, *then} if json.dumps(now.get(name)) != json.dumps(then.get(name)))
-        if changed:
-            what = f"{here} has other defaults of {', '.join(changed)} than {there}, which made it"
+        changed = sorted(name for name in then if json.dumps(now.get(name)) != json.dumps(then[name]))
+        if changed:  # None, say, which was the default then, and can't be asked for
+            what = f"{here} takes {', '.join(changed)} for something else than {there}, which made it"
             raise StoreError("the study can't be continued", what, f"use {there} for it")
         return finder
 
-    def differences(self, other: Settings) -> list[str]:
-        """Return the names of what two studies do not share."""
-        mine, theirs = self._compared(), other._compared()
-        different = [name for name in mine if mine[name] != theirs[name]]
-        return different or (["options"] if self.completed != other.completed else [])  # defaults follow from the rest
+    def differences(self, stored: Settings, *, lease_given: bool) -> list[str]:
+        """Return the names of what a stored study does not share with a question that is asked again.
 
-    def _compared(self) -> dict[str, Any]:
-        names = ("delta", "epsilon", "sigma", "bounds", "method")
-        return {"arms": self.arms, **{name: self.question.get(name) for name in names}, "lease": self.lease}
+        What neither of them has given is not compared: its default may have changed since.
+        """
+        mine = {"arms": self.arms, **{name: self.question.get(name) for name in _PARTS}}
+        theirs = {"arms": stored.arms, **{name: stored.question.get(name) for name in _PARTS}}
+        different = [name for name in mine if mine[name] != theirs[name]]
+        if stored.lease != (self.lease if lease_given else stored.default_lease):
+            different.append("lease")
+        given = {name for one in (self, stored) for name in one.question if name not in _PARTS}
+        now, then = ({name: one.completed.get(name) for name in sorted(given)} for one in (self, stored))
+        return different or (["options"] if json.dumps(now) != json.dumps(then) else [])
+
+    @property
+    def default_lease(self) -> float:
+        """Seconds, of the version that made it."""
+        return OLD_LEASES.get(self.settings_version, NEW_LEASE) if self.question["epsilon"] > 0.0 else math.inf
 
 
 def read_settings(text: str) -> Settings:
-    """Return what `to_json` wrote."""
-    fields = json.loads(text)
+    """Return what `to_json` wrote, in this version or an older one; refuse what a newer one wrote."""
+    fields = {"settings_version": 1, **json.loads(text)}
+    if fields["settings_version"] > SETTINGS_VERSION:
+        reason = f"its settings are of a newer version of bestarm ({fields.get('version')})"
+        raise StoreError("the study can't be continued", reason, "install that version")
     bounds = fields["question"].get("bounds")
     fields["question"]["bounds"] = None if bounds is None else tuple(bounds)
     fields["lease"] = math.inf if fields["lease"] is None else fields["lease"]
@@ -122,6 +153,14 @@ def kept_name(method: Any) -> str:
     return method if isinstance(method, str) else import_path(method)
 
 
+def _options_known(method: str, options: dict[str, Any]) -> Iterable[str]:
+    """Return which of some options a method has."""
+    found = get_method(method)
+    if isinstance(found, OwnMethod) and found.takes_others:
+        return options
+    return [option.name for option in found.options]
+
+
 def _stated_version(policy: Any) -> str | None:
     stated = getattr(policy, "version", None)
     return None if stated is None else str(stated)
@@ -144,7 +183,7 @@ def _plain_number(value: Any) -> Any:
 
 def _lease(lease: float | None, epsilon: float) -> float:
     if lease is None:
-        return HOUR if epsilon > 0.0 else math.inf
+        return NEW_LEASE if epsilon > 0.0 else math.inf
     seconds = number(lease)
     if not seconds > 0.0:
         raise InputError("lease", "be a number of seconds > 0", lease, "math.inf for pulls that never expire")

@@ -66,7 +66,7 @@ class Study:
         it out to reopen one that must exist. Labels are strings, numbers or bools. A `Policy` is kept by its import
         path, "module:Name", from which every process that uses the study has to be able to import it.
     lease : float > 0, optional
-        Seconds. By default an hour; never if epsilon = 0, where nothing may be cancelled; math.inf for never.
+        Seconds. By default ten minutes; never if epsilon = 0, where nothing may be cancelled; math.inf for never.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class Study:
             self._row = self._find_or_create(wanted)
             self._settings = read_settings(self._row.settings)
             if wanted is not None:
-                self._compare(wanted)
+                self._compare(wanted, lease_given=lease is not None)
         self._replica: Replica | None = None
         self._connection = 0  # the one by which it was folded
 
@@ -129,8 +129,8 @@ class Study:
             raise InputError("name", "be that of a study", self._name, f"in {self._store.shown} there are: {known}")
         return row
 
-    def _compare(self, wanted: Settings) -> None:
-        different = wanted.differences(self._settings)
+    def _compare(self, wanted: Settings, *, lease_given: bool) -> None:
+        different = wanted.differences(self._settings, lease_given=lease_given)
         if different:
             stored = ", ".join(repr(_named(self._settings, part)) for part in different)
             raise InputError(
