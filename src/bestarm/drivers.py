@@ -19,8 +19,8 @@ from bestarm.errors import DecidedError, InputError, LateError
 from bestarm.identifier import Identifier
 from bestarm.methods import DEFAULT
 from bestarm.policy import Factory
-from bestarm.problem import Label
-from bestarm.result import Result
+from bestarm.problem import Label, Problem, checked_reward, pose
+from bestarm.result import Result, shown
 from bestarm.tickets import Pull
 from bestarm.watching import watched
 
@@ -69,12 +69,18 @@ class Budget:
     """When to stop from outside, and what to do about a pull that fails."""
 
     finder: Finder
+    problem: Problem
     max_pulls: float
     deadline: float
     on_error: str
     asked: int = 0
     failures: int = 0  # in a row
     most_failures: int = FAILURES
+
+    @property
+    def tries(self) -> int:
+        """How often a pull is made if its calls fail."""
+        return TRIES if self.on_error == "retry" else 1
 
     def next_pull(self) -> Pull | None:
         """Return another pull to make, if one may be made."""
@@ -86,6 +92,14 @@ class Budget:
             return None
         self.asked += 1
         return pull
+
+    def checked(self, pull: Pull, reward: object) -> float:
+        """Return what a call gave, if it is a reward; if not, the call has failed."""
+        try:
+            return checked_reward(self.problem, reward)
+        except InputError as error:
+            where = f"the call for {shown(pull.arm)} (pull {pull.number}) returned it"
+            raise InputError(error.parameter, error.rule, reward, f"{where}; {error.fix}") from None
 
     def tell(self, pull: Pull, reward: float) -> None:
         """Tell a reward; one that comes after its lease counts as cancelled, which has to be allowed for."""
@@ -118,17 +132,17 @@ class Budget:
             error.result = self.finder.result  # type: ignore[attr-defined]
 
 
-def new_budget(finder: Finder, epsilon: float, max_pulls: int | None, timeout: float | None, on_error: str) -> Budget:
+def new_budget(finder: Finder, problem: Problem, max_pulls: int | None, timeout: float | None, on_error: str) -> Budget:
     """Return a budget, or refuse it; its time begins now."""
     if max_pulls is not None:
         checked(max_pulls=max_pulls)
     if timeout is not None and not 0.0 < number(timeout) < math.inf:
         raise InputError("timeout", "be a number of seconds > 0", timeout, "leave it out to go on until the decision")
     one_of("on_error", on_error, ON_ERROR)
-    if on_error == "cancel" and epsilon == 0.0:
+    if on_error == "cancel" and problem.epsilon == 0.0:
         raise InputError("epsilon", "be above 0 to cancel pulls", 0.0, "what never comes counts as replaced")
     deadline = math.inf if timeout is None else time.monotonic() + timeout
-    return Budget(finder, math.inf if max_pulls is None else max_pulls, deadline, on_error)
+    return Budget(finder, problem, math.inf if max_pulls is None else max_pulls, deadline, on_error)
 
 
 def refuse_sources(options: Mapping[str, Any]) -> None:
@@ -163,8 +177,7 @@ async def drive_async(
     (hands,) = checked(workers=workers)
     budget.most_failures = max(FAILURES, 2 * int(hands))
     with watched(budget.finder, progress):
-        await _in_tasks(pull, budget, int(hands))
-    return budget.result()
+        return await _in_tasks(pull, budget, int(hands))
 
 
 def identify(
@@ -197,10 +210,11 @@ def identify(
         Stop likewise after so many seconds. With several workers, calls that are under way are not waited for, and
         their rewards are not used; Python ends only when they do, so give the calls a time limit of their own.
     on_error : {"raise", "cancel", "retry"}
-        What to do if a call fails: pass the exception on, which then has the verdict so far as its attribute `result`;
-        count the reward as replaced, which needs epsilon > 0 (but after 16 failures in a row, or twice the workers,
-        the exception is passed on); or call again, up to four times in all, and then pass it
-        on. To call again assumes that the failure does not depend on the reward.
+        What to do if a call fails, or returns no reward (NaN, a text, a number outside the bounds): pass the exception
+        on, which then has the verdict so far as its attribute `result`; count the reward as replaced, which needs
+        epsilon > 0 (but after 16 failures in a row, or twice the workers, the exception is passed on); or call again,
+        up to four times in all, and then pass it on. To call again assumes that the failure does not depend on the
+        reward.
     progress : bool
         Show on stderr how many rewards there are, who leads, the evidence (a p-value; certified method only) and about
         how many more it takes (`Identifier.forecast`): kept up to date on a terminal, elsewhere a line every ten
@@ -213,28 +227,29 @@ def identify(
     >>> identify(lambda arm: arm / 10, 3, delta=0.05, epsilon=0.0, sigma=0.01, method="mean-se").best
     2
     """
-    settings = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method, **options}
+    terms = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds}
     refuse_sources(options)
-    budget = new_budget(Identifier(arms, **settings), epsilon, max_pulls, timeout, on_error)
+    finder = Identifier(arms, **terms, method=method, **options)
+    budget = new_budget(finder, pose(finder.labels, **terms), max_pulls, timeout, on_error)
     return drive(pull, workers, budget, progress)
 
 
-def _attempt(pull: Callable[[Label], float], arm: Label, tries: int) -> float:
+def _attempt(pull: Callable[[Label], float], asked: Pull, budget: Budget) -> float:
+    tries = budget.tries
     while True:
         tries -= 1
         try:
-            return pull(arm)
+            return budget.checked(asked, pull(asked.arm))
         except Exception:
             if tries == 0:
                 raise
 
 
 def _one_by_one(pull: Callable[[Label], float], budget: Budget) -> None:
-    tries = TRIES if budget.on_error == "retry" else 1
     try:
         while (asked := budget.next_pull()) is not None:
             try:
-                reward = _attempt(pull, asked.arm, tries)
+                reward = _attempt(pull, asked, budget)
             except Exception as error:
                 budget.fail(asked, error)
             else:
@@ -245,13 +260,12 @@ def _one_by_one(pull: Callable[[Label], float], budget: Budget) -> None:
 
 
 def _in_threads(pull: Callable[[Label], float], budget: Budget, workers: int) -> None:
-    tries = TRIES if budget.on_error == "retry" else 1
     pool = ThreadPoolExecutor(workers, thread_name_prefix="bestarm")
     under_way: dict[Future[float], Pull] = {}
     try:
         while True:
             while len(under_way) < workers and (asked := budget.next_pull()) is not None:
-                under_way[pool.submit(_attempt, pull, asked.arm, tries)] = asked
+                under_way[pool.submit(_attempt, pull, asked, budget)] = asked
             if not under_way or budget.finder.done:
                 return
             done, _ = wait(under_way, timeout=budget.left(), return_when=FIRST_COMPLETED)
@@ -302,38 +316,61 @@ async def identify_async(
     >>> asyncio.run(identify_async(judge, 3, delta=0.05, epsilon=0.0, sigma=0.01, method="mean-se")).best
     2
     """
-    settings = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method, **options}
+    terms = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds}
     refuse_sources(options)
-    budget = new_budget(Identifier(arms, **settings), epsilon, max_pulls, timeout, on_error)
+    finder = Identifier(arms, **terms, method=method, **options)
+    budget = new_budget(finder, pose(finder.labels, **terms), max_pulls, timeout, on_error)
     return await drive_async(pull, workers, budget, progress)
 
 
-async def _in_tasks(pull: Callable[[Label], Awaitable[float]], budget: Budget, workers: int) -> None:
-    tries = TRIES if budget.on_error == "retry" else 1
+async def _in_tasks(pull: Callable[[Label], Awaitable[float]], budget: Budget, workers: int) -> Result:
+    """Await calls; what they come to is told, and further ones are asked for, in a thread: the loop is never held up.
+
+    It waits neither for a kernel to compile nor for a database. A thread of its own keeps all of it in order.
+    """
+    loop = asyncio.get_running_loop()
+    thread = ThreadPoolExecutor(1, thread_name_prefix="bestarm-asks")
     under_way: dict[asyncio.Task[float], Pull] = {}
+    ended: list[tuple[Pull, Any]] = []
     try:
         while True:
-            while len(under_way) < workers and (asked := budget.next_pull()) is not None:
-                under_way[asyncio.create_task(_attempt_async(pull, asked.arm, tries))] = asked
-            if not under_way or budget.finder.done:
-                return
+            free = workers - len(under_way)
+            fresh, is_done = await loop.run_in_executor(thread, _take_and_ask, budget, ended, free)
+            for asked in fresh:
+                under_way[asyncio.create_task(_attempt_async(pull, asked, budget))] = asked
+            if not under_way or is_done:
+                break
             done, _ = await asyncio.wait(under_way, timeout=budget.left(), return_when=asyncio.FIRST_COMPLETED)
             if not done:  # out of time
-                return
-            _take(budget, [(under_way.pop(task), task) for task in done])
+                break
+            ended = [(under_way.pop(task), task) for task in done]
+        return await loop.run_in_executor(thread, budget.result)
+    except asyncio.CancelledError:  # nobody waits for a verdict
+        raise
     except BaseException as error:
-        budget.carry(error)
+        await loop.run_in_executor(thread, budget.carry, error)
         raise
     finally:
         for task in under_way:
             task.cancel()
+        thread.shutdown(wait=False)
 
 
-async def _attempt_async(pull: Callable[[Label], Awaitable[float]], arm: Label, tries: int) -> float:
+def _take_and_ask(budget: Budget, ended: list[tuple[Pull, Any]], free: int) -> tuple[list[Pull], bool]:
+    """Tell what came of calls, and return as many further pulls as may be made, and whether all is decided."""
+    _take(budget, ended)
+    asked: list[Pull] = []
+    while len(asked) < free and (one := budget.next_pull()) is not None:
+        asked.append(one)
+    return asked, budget.finder.done
+
+
+async def _attempt_async(pull: Callable[[Label], Awaitable[float]], asked: Pull, budget: Budget) -> float:
+    tries = budget.tries
     while True:
         tries -= 1
         try:
-            return await pull(arm)
+            return budget.checked(asked, await pull(asked.arm))
         except Exception:
             if tries == 0:
                 raise

@@ -86,6 +86,8 @@ class StoreError(RuntimeError):
         Why, as the database says it, or in plainer words.
     fix : str
         What to do about it.
+    transient : bool
+        Whether it may pass by itself: a server that restarts, others that write for long.
 
     Examples
     --------
@@ -95,11 +97,12 @@ class StoreError(RuntimeError):
     bestarm.errors.StoreError: sqlite:///run.db can't be written, as it is read-only: make it writable
     """
 
-    def __init__(self, what: str, reason: str, fix: str) -> None:
+    def __init__(self, what: str, reason: str, fix: str, transient: bool = False) -> None:
         self.what = what
         self.reason = reason
         self.fix = fix
+        self.transient = transient
         super().__init__(f"{what}, as {reason}: {fix}")
 
-    def __reduce__(self) -> tuple[type[StoreError], tuple[str, str, str]]:
-        return type(self), (self.what, self.reason, self.fix)
+    def __reduce__(self) -> tuple[type[StoreError], tuple[str, str, str, bool]]:
+        return type(self), (self.what, self.reason, self.fix, self.transient)

@@ -37,6 +37,14 @@ class Pull:
     number: int
     _of: int = field(default=0, repr=False)
 
+    @property
+    def id(self) -> str:
+        """A text that no other pull has, also none that is given the same number after a crash of a server.
+
+        To be kept or passed on as it is: a study finds the pull by it (`study.pull(id)`).
+        """
+        return f"{self.number}-{self._of:x}"
+
 
 class Arrival(NamedTuple):
     """What came back of a pull: a reward, with its source if it has one; None if it was cancelled."""

@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from typer.testing import CliRunner, Result
 
 from bestarm import InputError, Study
 from bestarm.cli.app import app
 from bestarm.live.connect import open_store
+from bestarm.live.schema import studies
 
 MEANS = {"short": 0.3, "polite": 0.35, "stepwise": 0.9}
 
@@ -36,7 +38,7 @@ def test_a_study_from_beginning_to_end(made: str, tmp_path: Path) -> None:
             assert "'stepwise' has the highest mean of 3 arms" in asked.stderr
             break
         rows = [line.split(",") for line in asked.stdout.splitlines()[1:]]
-        told = "".join(f"{pull},{(int(pull) % 10) / 10 < MEANS[arm]:d}\n" for pull, arm in rows)
+        told = "".join(f"{pull},{(int(pull.split('-')[0]) % 10) / 10 < MEANS[arm]:d}\n" for pull, arm in rows)
         bestarm("tell", made, "prompts", "--file", "-", given=f"pull,reward\n{told}")
         turn += 1
         assert turn < 50
@@ -47,9 +49,9 @@ def test_a_study_from_beginning_to_end(made: str, tmp_path: Path) -> None:
     assert (found["name"], found["best"], found["pending"]) == ("prompts", "stepwise", 0)
     assert found["decided_at"] < found["sequence"]
     listed = bestarm("list", made, "--format", "json").stdout
-    assert json.loads(listed)[0] | {"rewards": 0} == {
+    assert json.loads(listed)[0] | {"rewards": 0, "created": ""} == {
         "name": "prompts", "arms": 3, "rewards": 0, "pending": 0, "status": "identified", "best": "stepwise",
-        "archived": False,
+        "archived": False, "created": "",
     }  # fmt: skip
     bestarm("export", made, "prompts", "--out", str(tmp_path / "log.jsonl"))
     assert bestarm("export", made, "prompts").stdout == (tmp_path / "log.jsonl").read_text()
@@ -71,14 +73,16 @@ def test_a_log_that_says_otherwise(made: str, tmp_path: Path) -> None:
 
 def test_single_rewards_cancelling_and_asking_again(made: str) -> None:
     first = bestarm("ask", made, "prompts", "--worker", "w").stdout
-    assert first == "pull,arm\n0,short\n"
+    (pull,) = Study(made, "prompts").outstanding()
+    assert first == f"pull,arm\n{pull[0].id},short\n"
     assert bestarm("ask", made, "prompts", "--worker", "w").stdout == first
     assert "1 rewards used, 0 pulls outstanding" in bestarm("tell", made, "prompts", "0", "0.5").stderr
-    bestarm("tell", made, "prompts", "0", "0.5")
+    bestarm("tell", made, "prompts", pull[0].id, "0.5")
     bestarm("ask", made, "prompts", "--worker", "v")
+    assert "1 pulls outstanding" in bestarm("renew", made, "prompts", "1").stderr
     (owed,) = json.loads(bestarm("pending", made, "prompts", "--format", "json").stdout)
-    assert (owed["pull"], owed["arm"], owed["worker"]) == (1, "polite", "v")
-    bestarm("cancel", made, "prompts", "1")
+    assert (owed["pull"], owed["arm"], owed["worker"]) == (Study(made, "prompts").pull(1).id, "polite", "v")
+    bestarm("cancel", made, "prompts", owed["pull"])
     assert "no pulls are outstanding" in bestarm("pending", made, "prompts").stderr
     stands = bestarm("status", made, "prompts", code=3).stdout
     assert "undecided so far among" in stands
@@ -92,6 +96,48 @@ def test_a_reward_below_0(url: str) -> None:
     bestarm("ask", url, "losses")
     bestarm("tell", url, "losses", "0", "-1.5")
     assert Study(url, "losses").estimates[0].pulls == 1
+
+
+def test_after_an_alarm_nothing_is_claimed_and_the_exit_code_says_so(made: str, tmp_path: Path) -> None:
+    """As that of `identify` does."""
+    study = Study(made, "prompts")
+    for pull in study.work():
+        if pull.number % 2:
+            study.cancel(pull)
+        else:
+            study.tell(pull, float(pull.arm == "stepwise"))
+    assert study.result.best == "stepwise"
+    assert "no probability is claimed" in bestarm("status", made, "prompts", code=4).stdout
+    study.export(tmp_path / "log.jsonl")
+    assert "no probability is claimed" in bestarm("replay", str(tmp_path / "log.jsonl"), code=4).stdout
+
+
+def test_a_list_is_one_query_and_hides_no_study(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of another version, or by a method that is not here, is listed with the others: none is opened."""
+    for name in ("newer", "theirs", "broken"):
+        bestarm("create", made, name, "--arms", "A,B", "--epsilon", "0.02", "--bounds", "0,1")
+    store = open_store(made)
+    newer = '{"arms": ["A", "B"], "settings_version": 99}'
+    theirs = store.find("theirs").settings.replace("certified", "nowhere:Method")  # type: ignore[union-attr]
+    with store._tables(to_write=True) as connection:
+        for name, settings in {"newer": newer, "theirs": theirs, "broken": "what"}.items():
+            row = sa.update(studies).where(studies.c.name == name).values(settings=settings)
+            connection.execute(row)
+    monkeypatch.setattr("bestarm.live.study.Study.__init__", lambda *_: pytest.fail("it is opened"))
+    queries: list[str] = []
+    listen = sa.event.listen
+    opened = open_store(made)
+    listen(opened._engine, "before_cursor_execute", lambda *call: queries.append(call[2]))
+    assert [(row.name, row.arms) for row in opened.overview()] == [
+        ("prompts", 3), ("newer", 2), ("theirs", 2), ("broken", None)
+    ]  # fmt: skip
+    assert len([text for text in queries if "bestarm_" in text]) == 1
+    opened.close()
+    store.close()
+    listed = json.loads(bestarm("list", made, "--format", "json").stdout)
+    assert [(row["name"], row["status"]) for row in listed] == [
+        (name, "undecided") for name in ("prompts", "newer", "theirs", "broken")
+    ]
 
 
 def test_an_archived_study(made: str) -> None:

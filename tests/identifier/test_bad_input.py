@@ -478,7 +478,8 @@ def test_a_pull_that_gives_no_rewards_is_refused() -> None:
     )
     for case in cases(ba.identify, "pull", rule, fix, 3.0, None, **QUESTION):
         refused(*case)
-    refused(lambda: ba.identify(lambda arm: NAN, **QUESTION), "reward", REWARD_RULE, "nan", NOTHING)
+    fix = f"the call for 'A' (pull 0) returned it; {NOTHING}"
+    refused(lambda: ba.identify(lambda arm: NAN, **QUESTION), "reward", REWARD_RULE, "nan", fix)
 
 
 # ------------------------------------------------------------------------------------------------------- simulation

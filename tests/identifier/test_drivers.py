@@ -141,12 +141,48 @@ def test_one_call_at_a_time_treats_failures_alike(on_error: str) -> None:
         assert (result.best, result.cancelled) == ("A", int(on_error == "cancel"))
 
 
+class Babbling(Judge):
+    """Its fourth call gives something that is no reward."""
+
+    def __init__(self, nonsense: Any) -> None:
+        super().__init__()
+        self.nonsense = nonsense
+
+    def __call__(self, arm: Any) -> float:
+        found = super().__call__(arm)
+        return self.nonsense if self.calls == 4 else found  # type: ignore[no-any-return]
+
+    async def later(self, arm: Any) -> float:
+        return self(arm)
+
+
 @both
-def test_a_bad_reward_is_no_failure_of_the_call(kind: str) -> None:
+@pytest.mark.parametrize("nonsense", [float("nan"), "a text", None, 3e300])
+def test_what_is_no_reward_is_a_failure_of_the_call(kind: str, nonsense: Any) -> None:
+    for on_error in ("cancel", "retry"):
+        result = run(Babbling(nonsense), kind, workers=1, on_error=on_error)
+        assert (result.best, result.cancelled) == ("A", int(on_error == "cancel"))
+    with pytest.raises(InputError) as caught:
+        run(Babbling(nonsense), kind, workers=1)
+    assert re.search(r"the call for '[ABC]' \(pull 3\) returned it", str(caught.value))
+    assert caught.value.result.pulls == 3  # type: ignore[attr-defined]
+
+
+@both
+def test_a_judge_that_gives_nothing_but_nonsense_is_gone(kind: str) -> None:
     judge: Any = Judge()
     judge.rng = type("Broken", (random.Random,), {"gauss": lambda self, mu, sigma: float("nan")})()
     with pytest.raises(InputError, match="reward must be a finite number"):
         run(judge, kind, on_error="cancel")
+
+
+def test_a_reward_outside_the_bounds_is_a_failure_of_the_call() -> None:
+    calls = iter(range(10**6))
+    asked = {"delta": 0.05, "epsilon": 0.05, "bounds": (0, 1)}
+    result = ba.identify(
+        lambda arm: 1.5 if next(calls) == 2 else float(arm == "A"), ["A", "B"], on_error="cancel", **asked
+    )  # type: ignore[arg-type]
+    assert (result.best, result.cancelled) == ("A", 1)
 
 
 @pytest.mark.parametrize(

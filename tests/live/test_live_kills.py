@@ -310,6 +310,17 @@ def test_a_crash_of_the_server_leaves_a_whole_log(server: Any, tmp_path: Path, b
                 break
             time.sleep(0.05)
         acknowledged = [("tell", 0, 0.5)]
+        fresh_eyes = ba.Study(url, "study")
+        assert fresh_eyes.pull(0) == told  # it has ended: nothing can be told in its place
+        first = fresh_eyes.ask_pulls(worker="u")  # may have a number that was given out before
+        for wrong in (first.number, str(first.number)):
+            with pytest.raises(InputError, match="pull must be given by its id, as the database was interrupted"):
+                fresh_eyes.pull(wrong)
+        assert fresh_eyes.pull(first.id) == first
+        fresh_eyes.cancel(first)
+        second = fresh_eyes.ask_pulls(worker="u")  # nobody can have been given its number before
+        assert fresh_eyes.pull(second.number) == second
+        fresh_eyes.cancel(second)
         with contextlib.suppress(InputError, StoreError):  # it may be known no more
             study.tell(asked[0], 1.0)
             acknowledged.append(("tell", asked[0].number, 1.0))

@@ -345,6 +345,25 @@ def test_an_archived_study_can_be_read_only(url: str) -> None:
     assert [event.kind for event in other.events()] == ["ask", "archive"]
 
 
+def test_what_was_told_before_the_end_is_acknowledged_after_it(url: str) -> None:
+    """A worker whose answer was lost tells again; that the study is archived meanwhile is no reason to refuse it."""
+    study = make(url)
+    told, cancelled, owed = study.ask_pulls(3)
+    study.tell(told, 0.5)
+    study.cancel(cancelled)
+    study.archive()
+    again = make(url)
+    again.tell(told, 0.5)
+    again.cancel(cancelled)
+    with pytest.raises(InputError, match=r"reward must be the same when a pull is told again, got 0\.75"):
+        again.tell(told, 0.75)
+    with pytest.raises(InputError, match="study must not be archived"):
+        again.tell_many([told, owed], [0.5, 0.5])
+    with pytest.raises(InputError, match="study must not be archived"):
+        again.renew(owed)
+    assert [event.kind for event in again.events()] == ["ask", "ask", "ask", "tell", "cancel", "archive"]
+
+
 def test_a_pull_of_an_ask_that_is_gone_is_refused(tmp_path: Path) -> None:
     """As after a crash of the server, which may undo asks: the next pull has its number, and is another one."""
     url, copy = f"sqlite:///{tmp_path}/run.db", f"sqlite:///{tmp_path}/copy.db"
@@ -358,6 +377,10 @@ def test_a_pull_of_an_ask_that_is_gone_is_refused(tmp_path: Path) -> None:
     assert (fresh.arm, fresh.number) == (gone.arm, gone.number)
     with pytest.raises(InputError, match="if the server has crashed since, it is lost"):
         restored.tell(gone, 1.0)
+    assert gone.id != fresh.id
+    assert restored.pull(fresh.id) == fresh
+    with pytest.raises(InputError, match="if the server has crashed since, it is lost"):
+        restored.pull(gone.id)
     restored.tell(fresh, 0.0)
     assert [event.value for event in restored.events() if event.kind == "tell"] == [0.5, 0.0]
 
@@ -383,6 +406,8 @@ def test_pulls_by_number_pickles_and_threads(url: str) -> None:
     study = make(url)
     pulls = study.ask_pulls(4)
     assert [study.pull(pull.number) for pull in pulls] == pulls
+    assert [study.pull(pull.id) for pull in pulls] == pulls
+    assert len({pull.id for pull in pulls}) == 4
     with pytest.raises(InputError, match="pull must be a number from 0, below the 4 pulls"):
         study.pull(4)
     again: ba.Study = pickle.loads(pickle.dumps(study))
@@ -486,18 +511,18 @@ def test_a_run_of_coroutines(url: str) -> None:
         make(url, "clean", epsilon=0.0).run(judge, on_error="cancel")
 
 
-def test_what_comes_after_its_lease_is_an_error_or_cancelled(url: str) -> None:
-    study, other = make(url, lease=0.1), make(url, lease=0.1)
+def test_what_comes_after_its_end_is_an_error_or_cancelled(url: str) -> None:
+    study, other = make(url), make(url)
 
-    def slow(arm: Any) -> float:
-        threading.Event().wait(0.15)
-        other.ask_pulls()  # which ends the lease
+    def late(arm: Any) -> float:
+        for pull, _, _ in other.outstanding():
+            other.cancel(pull)
         return 0.5
 
-    with pytest.raises(LateError, match="its lease has ended"):
-        study.run(slow, max_pulls=1)
-    result = study.run(slow, max_pulls=2, on_error="cancel")
-    assert result.cancelled == study.expired >= 3
+    with pytest.raises(LateError, match="it was cancelled"):
+        study.run(late, max_pulls=1)
+    result = study.run(late, max_pulls=2, on_error="cancel")
+    assert result.cancelled == 3
 
 
 def test_two_runs_in_two_processes_end_with_the_same_verdict(url: str) -> None:
@@ -597,7 +622,7 @@ def test_a_reward_in_hand_is_not_cancelled_when_the_database_is_away(server: Any
         return 0.5
 
     with pytest.raises(ba.StoreError):
-        study.run(ends_the_session, on_error="cancel", max_pulls=5)
+        study.run(ends_the_session, on_error="cancel", max_pulls=5, reconnect=0.0)
     assert study.result.cancelled == 0
     assert study.run(lambda arm: 0.5, worker=None, max_pulls=1).pulls >= 2
 

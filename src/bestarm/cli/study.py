@@ -28,8 +28,11 @@ from bestarm.cli.output import Format, arm_rows, write_rows
 
 if TYPE_CHECKING:
     from bestarm.live import Study
+    from bestarm.result import Result
+    from bestarm.tickets import Pull
 
 NO_WINNER = 3
+NO_CLAIM = 4
 DISAGREES = 1
 
 study = typer.Typer(
@@ -40,6 +43,7 @@ study = typer.Typer(
 
 Url = Annotated[str, typer.Argument(metavar="URL", help="Database: sqlite:///FILE or postgresql://USER@HOST/NAME.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
+PULL = "Its id, as `ask` and `pending` print it; or its number alone, while that is unambiguous."
 Form = Annotated[Format, typer.Option("--format", help="Output format.")]
 
 
@@ -97,7 +101,7 @@ def ask(
     ] = None,
     form: Form = Format.csv,
 ) -> None:
-    """Print the next pulls to make: number and arm. Exit code 3 if the study has decided and there are none."""
+    """Print the next pulls to make: id and arm. Exit code 3 if the study has decided and there are none."""
     from bestarm.errors import DecidedError
 
     opened = _open(url, name)
@@ -106,18 +110,18 @@ def ask(
     except DecidedError:
         print(opened.result, file=sys.stderr)
         raise typer.Exit(NO_WINNER) from None
-    write_rows([{"pull": pull.number, "arm": pull.arm} for pull in pulls], form)
+    write_rows([{"pull": pull.id, "arm": pull.arm} for pull in pulls], form)
 
 
 @study.command()
 def pending(url: Url, name: Name, form: Form = Format.table) -> None:
-    """List the pulls that are outstanding: number, arm, worker, and when they were asked for."""
+    """List the pulls that are outstanding: id, arm, worker, and when they were asked for."""
     rows = [
         {
-            "pull": pull.number,
+            "pull": pull.id,
             "arm": pull.arm,
             "worker": worker,
-            "asked": datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds"),
+            "asked": _time(at),
         }
         for pull, worker, at in _open(url, name).outstanding()
     ]
@@ -131,7 +135,7 @@ def pending(url: Url, name: Name, form: Form = Format.table) -> None:
 def tell(
     url: Url,
     name: Name,
-    pull: Annotated[int | None, typer.Argument(metavar="PULL", help="Number of the pull.", show_default=False)] = None,
+    pull: Annotated[str | None, typer.Argument(metavar="PULL", help=PULL, show_default=False)] = None,
     reward: Annotated[float | None, typer.Argument(metavar="REWARD", help="Its reward.", show_default=False)] = None,
     source: Annotated[str | None, typer.Option(help="Who gave it (for --contamination sources).")] = None,
     file: Annotated[
@@ -149,7 +153,7 @@ def tell(
         raise InputError("reward", "be given with its pull, or --file", reward, "bestarm study tell URL NAME 17 0.5")
     opened = _open(url, name)
     rows = _read(file) if file is not None else [(str(pull), str(reward), source)]
-    pulls = [opened.pull(_whole(number, place)) for place, (number, _, _) in enumerate(rows, 2)]
+    pulls = [_pull(opened, which, None if file is None else line) for line, (which, _, _) in enumerate(rows, 2)]
     rewards = [_number(value, place) for place, (_, value, _) in enumerate(rows, 2)]
     sources = [by for _, _, by in rows]
     opened.tell_many(pulls, rewards, sources if any(by is not None for by in sources) else None)
@@ -157,10 +161,18 @@ def tell(
 
 
 @study.command()
-def cancel(url: Url, name: Name, pull: Annotated[int, typer.Argument(metavar="PULL", help="Its number.")]) -> None:
+def cancel(url: Url, name: Name, pull: Annotated[str, typer.Argument(metavar="PULL", help=PULL)]) -> None:
     """Give up a pull whose reward will never come: it counts as replaced."""
     opened = _open(url, name)
     opened.cancel(opened.pull(pull))
+    _say(opened)
+
+
+@study.command()
+def renew(url: Url, name: Name, pulls: Annotated[list[str], typer.Argument(metavar="PULL...", help=PULL)]) -> None:
+    """Let the lease of pulls that are outstanding begin anew, all or none: for calls that take longer."""
+    opened = _open(url, name)
+    opened.renew_many([opened.pull(which) for which in pulls])
     _say(opened)
 
 
@@ -171,7 +183,11 @@ def status(
     form: Form = Format.table,
     plot: Annotated[Path | None, typer.Option(help="Also save a plot to this file (.png, .svg or .pdf).")] = None,
 ) -> None:
-    """Show where a study stands. Exit code 0 if an arm is named, 3 if none is, or none yet."""
+    """Show where a study stands.
+
+    Exit code 0 if an arm is named, 3 if none is, or none yet; 4 if an arm comes first but the rewards contradict the
+    assumptions (an alarm), so that nothing is claimed about it.
+    """
     from bestarm.errors import InputError
 
     opened = _open(url, name)
@@ -197,34 +213,29 @@ def status(
         if not opened.done:
             with contextlib.suppress(InputError):  # of sources, or of a method of the user's own: there is none
                 print(opened.forecast())
-    raise typer.Exit(0 if result.status == "identified" else NO_WINNER)
+    raise typer.Exit(_exit_code(result))
 
 
 @study.command("list")
 def list_studies(url: Url, form: Form = Format.table) -> None:
-    """List the studies of a database."""
-    from bestarm.errors import InputError
+    """List the studies of a database, as their tables say it: name, arms, rewards told, status, since when.
+
+    A verdict is there as it was recorded; what has not decided yet is undecided, whoever leads.
+    """
     from bestarm.live.connect import open_store
 
     store = open_store(url)
     store.prepare(create=False)
-    rows = []
-    for row in store.all():
-        with _open(url, row.name) as opened:
-            found = {"name": row.name, "arms": len(opened.labels)}
-            try:
-                result = opened.snapshot().result
-                found |= {"rewards": opened.pulls, "pending": opened.pending, "status": result.status}
-                rows.append(found | {"best": result.best, "archived": opened.archived})
-            except InputError as error:  # one by a method that can't be imported here: no reason to hide the others
-                print(f"{row.name}: {error}", file=sys.stderr)
-                unknown = dict.fromkeys(("rewards", "pending", "status", "best", "archived"))
-                rows.append(found | unknown | {"status": "unknown"})
+    rows = [vars(row) | {"created": _time(row.created)} for row in store.overview()]
     store.close()
     if rows:
         write_rows(rows, form)
     else:
         print("no studies", file=sys.stderr)
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 @study.command()
@@ -246,7 +257,8 @@ def export(
 def replay(file: Annotated[Path, typer.Argument(help="What `bestarm study export` wrote.")]) -> None:
     """Replay an exported log without a database, and compare the outcome with the decision recorded in it.
 
-    Exit code 0 if an arm is named, 3 if none is, 1 if the decision in the log does not follow from it.
+    Exit code 0 if an arm is named, 3 if none is, 4 if an arm comes first but nothing is claimed (an alarm), 1 if the
+    decision in the log does not follow from it.
     """
     from bestarm.cli.compiling import compile_note
     from bestarm.live.export import replay as fold
@@ -261,7 +273,7 @@ def replay(file: Annotated[Path, typer.Argument(help="What `bestarm study export
         raise typer.Exit(DISAGREES)
     if found.recorded_at is not None:
         print(f"The decision in the log, at event {found.recorded_at:,}, is the same.")
-    raise typer.Exit(0 if found.result.status == "identified" else NO_WINNER)
+    raise typer.Exit(_exit_code(found.result))
 
 
 @study.command()
@@ -290,6 +302,12 @@ def _open(url: str, name: str) -> Study:
     opened = Study(url, name)
     named_method(opened.method)
     return opened
+
+
+def _exit_code(result: Result) -> int:
+    if result.best is None:
+        return NO_WINNER
+    return NO_CLAIM if result.alarms else 0
 
 
 def _counts(opened: Study) -> str:
@@ -324,13 +342,14 @@ def _read(path: Path) -> list[tuple[str, str, str | None]]:
         raise InputError("file", "be a file that can be read", str(path), str(error)) from None
 
 
-def _whole(text: str, line: int) -> int:
+def _pull(opened: Study, which: str, line: int | None) -> Pull:
     from bestarm.errors import InputError
 
     try:
-        return int(text)
-    except (TypeError, ValueError):
-        raise InputError(f"pull in line {line}", "be a whole number", text, "mend the file") from None
+        return opened.pull(which)
+    except InputError as error:
+        where = "pull" if line is None else f"pull in line {line}"
+        raise InputError(where, error.rule, error.received, error.fix) from None
 
 
 def _number(text: str, line: int) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ASK, TELL, CANCEL, EXPIRE, DECIDE, ARCHIVE = "ask", "tell", "cancel", "expire", "decide", "archive"
+RENEW = "renew"
 
 
 class Event(NamedTuple):
@@ -19,9 +20,9 @@ class Event(NamedTuple):
     seq : int
         Its place in the log of the study, from 1, without a gap.
     kind : str
-        ask, tell, cancel, expire, decide or archive.
+        ask, tell, cancel, expire, renew, decide or archive.
     pull : int or None
-        Number of the pull that was asked for, told, cancelled, or whose lease has ended.
+        Number of the pull that was asked for, told, cancelled, whose lease has ended, or begins anew.
     arm : int or None
         Of an ask: the index of the arm.
     value : float or None

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bestarm.errors import InputError
-from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, TELL, Event
+from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Event
 from bestarm.live.settings import Settings, from_note, read_settings
 from bestarm.result import Result
 from bestarm.tickets import Pull
@@ -98,7 +98,7 @@ def replay(path: str | os.PathLike[str]) -> Replay:
                 finder.cancel(pulls[row["pull"]])
             elif kind == DECIDE:
                 recorded_at, recorded = from_note(row["note"])
-            elif kind != ARCHIVE:
+            elif kind not in (ARCHIVE, RENEW):
                 raise KeyError(kind)
         except (KeyError, IndexError, TypeError, json.JSONDecodeError) as error:
             raise InputError(f"line {number}", "be an event of this study", row, f"{error!r}") from None

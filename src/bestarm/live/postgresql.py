@@ -25,6 +25,7 @@ _SPACE = 1_650_553_959  # of advisory locks, so that other programs' are not in 
 _NO_STUDY = 0  # what is locked while tables and studies are made
 _LOCK = f"select pg_advisory_xact_lock({_SPACE}, %s)"
 _NOW = "select extract(epoch from clock_timestamp())::float8"
+_CRASH = "select coalesce(extract(epoch from stats_reset), 0)::float8 from pg_stat_bgwriter"
 # Tells wait for the disk, also where a database is set not to; a stricter setting (of a standby, say) stays.
 _SYNCED = "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'"
 _BEGIN = "; ".join(
@@ -45,6 +46,8 @@ _REASONS = {
     "25P03": ("this process was halted in the middle of writing", "tell again, or ask: nothing was changed"),
     "57P01": ("the server is shutting down", "tell again later, which is safe"),
 }
+# Those that pass: a server that restarts, too many connections, others that write, this process halted, a deadlock.
+_PASSING = ("08", "57P01", "57P02", "57P03", "53300", "55P03", "25P03", "40001", "40P01")
 # What is refused at connecting has no SQLSTATE: by the server's words.
 _AT_CONNECTING = {
     "does not exist": ("there is no such database or user", "create it first (createdb, createuser)"),
@@ -110,6 +113,17 @@ class PostgreSQLStore(Store):
         rows = np.frombuffer(b"".join(parts), np.dtype(types))
         rows = rows[np.argsort(rows["column 0"])]
         return [rows[name].astype(kind[1:]) for name, kind in types]
+
+    def _last_crash(self, raw: Any) -> float:
+        # A server that recovers from a crash, its own or that of a session, begins its statistics anew, and only then.
+        return float(raw.execute(_CRASH).fetchone()[0])
+
+    def _may_pass(self, cause: BaseException) -> bool:
+        state = getattr(cause, "sqlstate", None)
+        if state is not None:
+            return str(state).startswith(_PASSING)
+        lasting = any(words in str(cause) for words in ("does not exist", "password"))
+        return isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError) and not lasting
 
     def _reason(self, cause: BaseException) -> tuple[str, str] | None:
         state = getattr(cause, "sqlstate", None)

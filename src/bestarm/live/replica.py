@@ -12,7 +12,7 @@ import numpy as np
 
 from bestarm.errors import InputError, LateError
 from bestarm.identifier import Identifier
-from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, TELL, Columns, Event
+from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Columns, Event
 from bestarm.live.settings import Settings, from_note, to_note
 from bestarm.tickets import Pull
 
@@ -45,6 +45,7 @@ class Replica:
         self._values = array("d")
         self._sources: dict[int, str] = {}
         self._outstanding: dict[int, tuple[float, str | None]] = {}  # when it was asked for and by whom, oldest first
+        self._renewed: dict[int, float] = {}  # of those whose lease was renewed: when
         self._held: dict[str, dict[int, None]] = {}  # by worker: its pulls that are outstanding, in order
 
     @property
@@ -73,6 +74,10 @@ class Replica:
     def _mark(self, number: int) -> int:
         """Return what tells a pull from others of its number: of another study, or of an ask that a crash undid."""
         return self.token ^ self._bits[number]
+
+    def has_mark(self, number: int, mark: int) -> bool:
+        """Tell whether a number and what it is marked with are those of a pull of this study."""
+        return 0 <= number < self.pulls and self._mark(number) == mark
 
     def find(self, pull: Pull) -> int:
         """Return the number of a pull of this study, or refuse it."""
@@ -105,12 +110,18 @@ class Replica:
     def held_by(self, worker: str, now: float) -> list[int]:
         """Return the pulls that a worker was given and has not ended, in order, but for those whose lease has."""
         held = self._held.get(worker, ())
-        return [number for number in held if self._outstanding[number][0] + self.settings.lease > now]
+        return [number for number in held if self._lease_end(number, self._outstanding[number][0]) > now]
+
+    def is_outstanding(self, number: int) -> bool:
+        """Tell whether a pull is outstanding."""
+        return self._fates[number] == OUTSTANDING
+
+    def _lease_end(self, number: int, asked: float) -> float:
+        return self._renewed.get(number, asked) + self.settings.lease
 
     def overdue(self, now: float) -> Iterator[int]:
         """Go through the pulls whose lease has ended: all are looked at, as a clock may have been put back."""
-        lease = self.settings.lease
-        return (number for number, (asked, _) in self._outstanding.items() if asked + lease <= now)
+        return (number for number, (asked, _) in self._outstanding.items() if self._lease_end(number, asked) <= now)
 
     # -------------------------------------------------------------------------------------- what changes it
 
@@ -135,8 +146,8 @@ class Replica:
         self.fold(tells)
         return tells
 
-    def end(self, kind: str, numbers: Sequence[int], now: float) -> list[Event]:
-        """Take in that pulls are cancelled, or have expired, and return the events."""
+    def mark(self, kind: str, numbers: Sequence[int], now: float) -> list[Event]:
+        """Take in that something happened to pulls (cancelled, expired, renewed), and return the events."""
         events = [
             Event(self.seq + place, kind, number, None, None, None, None, now, None)
             for place, number in enumerate(numbers, 1)
@@ -184,6 +195,10 @@ class Replica:
                 self.finder.adopt(decision)
             elif event.kind == ARCHIVE:
                 self.archived = True
+            elif event.kind == RENEW:
+                assert event.pull is not None
+                if event.pull in self._outstanding:  # and not one that has ended since, of a log that is read at once
+                    self._renewed[event.pull] = event.at
             else:
                 self._fold_end(event)
             place += 1
@@ -215,6 +230,7 @@ class Replica:
             self._values[number] = event.value
         if event.source is not None:
             self._sources[number] = event.source
+        self._renewed.pop(number, None)
         _, worker = self._outstanding.pop(number)
         if worker is not None:
             held = self._held[worker]

@@ -31,8 +31,8 @@ studies = Table(
     Column("created", Double, nullable=False),  # seconds since 1970, by the database's clock
 )
 
-# What each kind of event has: ask (pull, arm, worker), tell (pull, value, source), cancel and expire (pull),
-# decide (note: the verdict as JSON), archive (nothing).
+# What each kind of event has: ask (pull, arm, worker), tell (pull, value, source), cancel, expire and renew
+# (pull), decide (note: the verdict as JSON), archive (nothing).
 events = Table(
     "bestarm_events",
     metadata,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+import time as clock
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,12 @@ _REASONS = {
     "not a database": ("the file is no SQLite database", "name another file"),
     "malformed": ("the file is damaged", "bring back a copy"),
 }
+
+
+def _boot_time() -> float:
+    """When this machine was started: a file forgets nothing before its machine ends."""
+    since = getattr(clock, "CLOCK_BOOTTIME", None)  # of Linux, which goes on while the machine sleeps
+    return clock.time() - (clock.monotonic() if since is None else clock.clock_gettime(since))
 
 
 class SQLiteStore(Store):
@@ -101,6 +108,12 @@ class SQLiteStore(Store):
         query = f"select {', '.join(columns)} {where} and seq <= {head:d} order by seq"
         rows = np.fromiter(raw.execute(query), np.dtype(types))
         return [rows[name].copy() for name, _ in types]
+
+    def _last_crash(self, raw: sqlite3.Connection) -> float:
+        return _boot_time()
+
+    def _may_pass(self, cause: BaseException) -> bool:
+        return "locked" in str(cause).lower() or "busy" in str(cause).lower()
 
     def _reason(self, cause: BaseException) -> tuple[str, str] | None:
         message = str(cause).lower()

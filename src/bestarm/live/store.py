@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import json
 import os
 import secrets
 import weakref
@@ -21,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from bestarm.errors import InputError, StoreError
 from bestarm.live.events import COLUMNS, Columns, Event
-from bestarm.live.schema import ENDS, REVISION, VERSION_TABLE, studies
+from bestarm.live.schema import ENDS, REVISION, VERSION_TABLE, events, studies
 
 _SOME = 500  # rows that are asked for by their numbers in one statement
 
@@ -35,6 +36,51 @@ class StudyRow:
     token: int
     settings: str
     created: float
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the tables say of a study without a look at what follows from it.
+
+    Attributes
+    ----------
+    name : str
+        Of the study.
+    arms, rewards, pending : int
+        Arms (None if its settings are of another version), rewards told, and pulls outstanding.
+    status : str
+        Of the decision; undecided before; unknown if a verdict of another version can't be read.
+    best : label or None
+        The winner of the decision.
+    archived : bool
+        Whether it is closed.
+    created : float
+        When it was made, in seconds since 1970.
+    """
+
+    name: str
+    arms: int | None
+    rewards: int
+    pending: int
+    status: str
+    best: Any
+    archived: bool
+    created: float
+
+
+def _overview(
+    name: str, created: float, settings: str, rewards: int, asks: int, ends: int, closed: int, note: str | None
+) -> Overview:
+    arms, status, best = None, "undecided", None
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        arms = len(json.loads(settings)["arms"])
+    if note is not None:
+        try:
+            verdict = json.loads(note)["result"]
+            status, best = verdict["status"], verdict["best"]
+        except (ValueError, KeyError, TypeError):
+            status = "unknown"
+    return Overview(name, arms, rewards, asks - ends, status, best, closed > 0, created)
 
 
 @dataclass
@@ -91,8 +137,8 @@ class Store(abc.ABC):
     *Durable.* When `writing` ends without an exception, what was appended is seen by everyone who reads from then on,
     and is on the disk, with all that was appended before it (as far as the operating system and the disk tell the
     truth). When it ends with one, either all of it is in the log or nothing: which of the two is not known if the
-    connection broke while it was committed. Asks alone may be written without waiting for the disk: a power failure,
-    or a crash of the server, may lose those after the last event that was synced, and only those.
+    connection broke while it was committed. Asks and renewals may be written without waiting for the disk: a power
+    failure, or a crash of the server, may lose those after the last event that was synced, and only those.
 
     *One at a time.* Between the beginning and the end of `writing` no one else appends to the same study. Studies of
     one PostgreSQL database do not wait for each other; those of one SQLite file do.
@@ -160,8 +206,16 @@ class Store(abc.ABC):
         """
 
     @abc.abstractmethod
+    def _last_crash(self, raw: Any) -> float:
+        """Return when the database may have forgotten what was not on the disk yet, the last time: or later."""
+
+    @abc.abstractmethod
     def _reason(self, cause: BaseException) -> tuple[str, str] | None:
         """Return why the database refused, and what to do about it, in plain words; None if it is not known."""
+
+    @abc.abstractmethod
+    def _may_pass(self, cause: BaseException) -> bool:
+        """Tell whether what the database refused may be granted soon: it restarts, or others write."""
 
     # ------------------------------------------------------------------------------------------------- connections
 
@@ -230,7 +284,7 @@ class Store(abc.ABC):
             f"the database says: {first}",
             "if it was a tell, tell again, which is safe",
         )
-        return StoreError(f"the database {self.shown} can't be used", reason, fix)
+        return StoreError(f"the database {self.shown} can't be used", reason, fix, self._may_pass(cause))
 
     def close(self) -> None:
         """Close the connection; it opens again when it is needed."""
@@ -307,13 +361,30 @@ class Store(abc.ABC):
         with self._tables() as connection:
             return [StudyRow(*row) for row in connection.execute(sa.select(studies).order_by(studies.c.id))]
 
+    def overview(self) -> list[Overview]:
+        """Return all studies in the order of their making, as the tables say it: one query, and nothing is folded.
+
+        So a study of another version, or by a method that is not here, is listed with the others.
+        """
+        kinds = {"rewards": ("tell",), "asks": ("ask",), "ends": ("tell", "cancel", "expire"), "closed": ("archive",)}
+        count = [sa.func.count(sa.case((events.c.kind.in_(kind), 1))).label(name) for name, kind in kinds.items()]
+        verdict = sa.func.max(sa.case((events.c.kind == "decide", events.c.note)))
+        query = (
+            sa.select(studies.c.name, studies.c.created, studies.c.settings, *count, verdict)
+            .select_from(studies.outerjoin(events, events.c.study == studies.c.id))
+            .group_by(studies.c.id, studies.c.name, studies.c.created, studies.c.settings)
+            .order_by(studies.c.id)
+        )
+        with self._tables() as connection:
+            return [_overview(*row) for row in connection.execute(query)]
+
     # -------------------------------------------------------------------------------------------------- their logs
 
     @contextlib.contextmanager
     def writing(self, study: int, seq: int, *, synced: bool = True) -> Iterator[Transaction]:
         """Lend the right to append, with the news since a sequence number; on an exception nothing is appended.
 
-        Asks need not be synced: see the promises.
+        Asks and renewals need not be synced: see the promises.
         """
         synced = synced or self.sync_asks
         with self._connected() as raw:
@@ -333,6 +404,23 @@ class Store(abc.ABC):
             ((found,),) = raw.execute(f"select coalesce(max(seq), 0) from bestarm_events where study = {study:d}")
             return int(found)
 
+    def may_be_doubled(self, study: StudyRow, pull: int) -> bool:
+        """Tell whether the number of a pull may have been given out before, by an ask that a crash has undone.
+
+        It may if there was a crash after the last event before it that was on the disk for certain.
+        """
+        with self._connected() as raw:
+            crash = self._last_crash(raw)
+            if study.created > crash:
+                return False
+            where = f"from bestarm_events where study = {study.id:d} and"
+            query = (
+                f"select coalesce(max(at), 0.0) {where} kind not in ('ask', 'renew') and seq < "
+                f"(select max(seq) {where} kind = 'ask' and pull = {pull:d})"
+            )
+            ((synced,),) = raw.execute(query)
+            return float(synced) <= crash
+
     def columns(self, study: int, head: int) -> tuple[Columns, list[Event]]:
         """Return the log of a study up to a sequence number as arrays, and the asks of pulls that have not ended."""
         where = f"from bestarm_events where study = {study:d} and"
@@ -342,7 +430,7 @@ class Store(abc.ABC):
             asked, arms, times = self._arrays(raw, asks, f"{where} kind = 'ask'", head)
             ended = {"seq": "q", "pull": "q", "coalesce(value, 0.0)": "d", end: "q"}
             _, pulls, values, ends = self._arrays(raw, ended, f"{where} {ENDS}", head)
-            others = f"select {COLUMNS} {where} seq <= {head:d} and kind in ('decide', 'archive') order by seq"
+            others = f"select {COLUMNS} {where} seq <= {head:d} and kind in ('decide', 'archive', 'renew') order by seq"
             rest = [Event(*row) for row in raw.execute(others)]
             is_open = np.ones(arms.size, np.bool_)
             is_open[pulls] = False

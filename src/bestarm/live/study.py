@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import operator
+import math
 import os
 import threading
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from bestarm.checks import Seed, checked, number
 from bestarm.drivers import Budget, drive, drive_async, new_budget, refuse_sources
-from bestarm.errors import DecidedError, InputError
+from bestarm.errors import DecidedError, InputError, LateError
 from bestarm.forecast import Forecast
 from bestarm.identifier import Identifier
+from bestarm.live.arguments import (
+    checked_pulls,
+    checked_values,
+    checked_worker,
+    is_text,
+    pull_parts,
+    source_texts,
+)
 from bestarm.live.connect import open_store
-from bestarm.live.events import CANCEL, EXPIRE, Event
+from bestarm.live.events import CANCEL, EXPIRE, RENEW, Event
 from bestarm.live.export import lines_of
-from bestarm.live.fold import Folded
+from bestarm.live.renewals import Renewals
 from bestarm.live.replica import Replica
-from bestarm.live.settings import Settings, new_settings, read_settings, source_text
+from bestarm.live.settings import Settings, new_settings, read_settings
 from bestarm.live.slots import Slots
 from bestarm.live.store import StudyRow
 from bestarm.locks import give_lock
 from bestarm.methods import DEFAULT
 from bestarm.policy import Factory
-from bestarm.problem import Label, checked_reward, checked_rewards
+from bestarm.problem import Label, pose
 from bestarm.result import ArmRow, Result
 from bestarm.robustness import Sensitivity
 from bestarm.tickets import Pull
@@ -95,7 +104,7 @@ class Study:
         lease: float | None = None,
         **options: Any,
     ) -> None:
-        if not _is_text(name) or not name.strip():
+        if not is_text(name) or not name.strip():
             raise InputError("name", "be a text", name, "it names the study in its database")
         self._store = open_store(url)
         self._url, self._name = url, name
@@ -210,15 +219,13 @@ class Study:
             with self._store.writing(self._row.id, replica.seq, synced=synced) as transaction:
                 replica.fold(transaction.news)
                 sound = True
-                if replica.archived:
-                    raise InputError("study", "not be archived", self._name, "it can be read and exported only")
                 now = transaction.now
                 transaction.added = change(replica, now)
                 sound = False
                 overdue = list(replica.overdue(now))
                 due = not synced and bool(overdue)
                 if synced and not replica.archived:
-                    transaction.added += [*replica.end(EXPIRE, overdue, now), *replica.decide(now)]
+                    transaction.added += [*replica.mark(EXPIRE, overdue, now), *replica.decide(now)]
         except InputError:
             if sound and replica.whole:  # refused before anything was changed
                 self._replica = replica
@@ -226,6 +233,10 @@ class Study:
         self._replica = replica
         if due:
             self._write(lambda replica, now: [])
+
+    def _refuse_if_archived(self, replica: Replica) -> None:
+        if replica.archived:
+            raise InputError("study", "not be archived", self._name, "it can be read and exported only")
 
     # -------------------------------------------------------------------------------------------------- ask and tell
 
@@ -242,11 +253,12 @@ class Study:
         """
         if n is not None and not (number(n) >= 1 and number(n) % 1 == 0):
             raise InputError("n", "be a whole number >= 1", n, "leave it out to get one pull")
-        _checked_worker(worker)
+        checked_worker(worker)
         wanted = 1 if n is None else int(n)
         numbers: list[int] = []
 
         def change(replica: Replica, now: float) -> list[Event]:
+            self._refuse_if_archived(replica)
             if replica.finder.decision is not None:
                 raise DecidedError(replica.finder.decision.status, "study")
             numbers[:] = replica.held_by(worker, now)[:wanted] if worker is not None else []
@@ -262,13 +274,19 @@ class Study:
         return pulls[0] if n is None else pulls
 
     def work(self, worker: str | None = None) -> Iterator[Pull]:
-        """Go through pulls to make, one at a time, until the decision, whoever's reward leads to it."""
-        while not self.done:
-            try:
-                pull = self.ask_pulls(worker=worker)
-            except DecidedError:  # in the meantime
-                return
-            yield pull
+        """Go through pulls to make, one at a time, until the decision, whoever's reward leads to it.
+
+        The lease of a pull is renewed until the next one is asked for.
+        """
+        held: list[Pull] = []
+        with Renewals(self, lambda: held):
+            while not self.done:
+                try:
+                    held = [self.ask_pulls(worker=worker)]
+                except DecidedError:  # in the meantime
+                    return
+                yield held[0]
+                held = []
 
     def run(
         self,
@@ -280,15 +298,21 @@ class Study:
         timeout: float | None = None,
         on_error: str = "raise",
         progress: bool = False,
+        reconnect: float = 60.0,
     ) -> Result:
         """Pull arms until the decision, or the end of a budget, and return the verdict; others may do so too.
 
         Parameters as for `identify`. With a name, `worker`, a process that is started again under it first makes the
-        pulls that were under way when it ended; without one these wait for their lease. A reward that comes after its
-        lease is an error, or, with on_error="cancel", counts as cancelled, which it is.
+        pulls that were under way when it ended; without one these wait for their lease. While a call is under way, the
+        lease of its pull is renewed. A reward of a pull that somebody else has cancelled is an error, or, with
+        on_error="cancel", counts as cancelled, which it is.
+
+        If the database is away (a server that restarts, a file that others lock), what it was asked for is tried
+        again, at growing intervals, for up to `reconnect` seconds; 0 passes the error on at once.
         """
-        budget = self._budget(worker, workers, max_pulls, timeout, on_error)
-        return drive(pull, workers, budget, progress)
+        slots, budget = self._slots(worker, workers, max_pulls, timeout, on_error, reconnect)
+        with Renewals(self, slots.held):
+            return drive(pull, workers, budget, progress)
 
     async def run_async(
         self,
@@ -300,30 +324,59 @@ class Study:
         timeout: float | None = None,
         on_error: str = "raise",
         progress: bool = False,
+        reconnect: float = 60.0,
     ) -> Result:
-        """Do the same with a coroutine function; the database is waited for in between."""
-        budget = self._budget(worker, workers, max_pulls, timeout, on_error)
-        return await drive_async(pull, workers, budget, progress)
+        """Do the same with a coroutine function; the database is waited for in a thread, and the event loop goes on."""
+        slots, budget = self._slots(worker, workers, max_pulls, timeout, on_error, reconnect)
+        renewals = Renewals(self, slots.held)
+        renewals.start()
+        try:
+            return await drive_async(pull, workers, budget, progress)
+        finally:
+            slots.give_up()  # what is tried again in a thread, if this is cancelled
+            await asyncio.to_thread(renewals.stop)
 
-    def _budget(
-        self, worker: str | None, workers: int, max_pulls: int | None, timeout: float | None, on_error: str
-    ) -> Budget:
-        refuse_sources(self._settings.question)
+    def _slots(
+        self,
+        worker: str | None,
+        workers: int,
+        max_pulls: int | None,
+        timeout: float | None,
+        on_error: str,
+        reconnect: float,
+    ) -> tuple[Slots, Budget]:
+        question = self._settings.question
+        refuse_sources(question)
         (hands,) = checked(workers=workers)
-        slots = Slots(self, _checked_worker(worker), int(hands))
-        return new_budget(slots, self._settings.question["epsilon"], max_pulls, timeout, on_error)
+        if not 0.0 <= number(reconnect) < math.inf:
+            fix = "how long to wait for a database that is away"
+            raise InputError("reconnect", "be a number of seconds >= 0", reconnect, fix)
+        slots = Slots(self, checked_worker(worker), int(hands), number(reconnect))
+        terms = {name: question.get(name) for name in ("delta", "epsilon", "sigma", "bounds")}
+        return slots, new_budget(slots, pose(self._settings.arms, **terms), max_pulls, timeout, on_error)
 
-    def pull(self, number: int) -> Pull:
-        """Return a pull that was asked for, by its number: for a worker that has kept nothing else of it."""
-        whole = -1 if isinstance(number, bool) or not hasattr(number, "__index__") else operator.index(number)
+    def pull(self, which: str | int) -> Pull:
+        """Return a pull that was asked for, by its id: for a worker that has kept nothing else of it.
+
+        Its number will do while it is unambiguous. A server that crashes may forget asks that were not on its disk, and
+        give their numbers out again. So the number of a pull that is outstanding is refused if there was a crash
+        (of a SQLite file: a start of its machine) after the last tell or cancel before it was asked for.
+        """
+        place, mark = pull_parts(which)
         with self._mine():
             replica = self._known()
-            if whole >= replica.pulls:
+            if place >= replica.pulls:
                 replica = self._current()
-            if not 0 <= whole < replica.pulls:
-                fix = "bestarm study pending lists those that are outstanding"
-                raise InputError("pull", f"be a number from 0, below the {replica.pulls} pulls so far", number, fix)
-            return replica.pull(whole)
+            fix = "bestarm study pending lists those that are outstanding"
+            if mark is not None and not replica.has_mark(place, mark):
+                fix = f"if the server has crashed since, it is lost; {fix}"
+                raise InputError("pull", "be the id of a pull of this study", which, fix)
+            if not 0 <= place < replica.pulls:
+                raise InputError("pull", f"be a number from 0, below the {replica.pulls} pulls so far", which, fix)
+            if mark is None and replica.is_outstanding(place) and self._store.may_be_doubled(self._row, place):
+                rule = "be given by its id, as the database was interrupted and may have given out its number twice"
+                raise InputError("pull", rule, which, fix)
+            return replica.pull(place)
 
     def outstanding(self) -> list[tuple[Pull, str | None, float]]:
         """Return the pulls that are outstanding, each with the worker that asked for it, and when."""
@@ -341,11 +394,11 @@ class Study:
         self, pulls: Sequence[Pull], rewards: Sequence[float], sources: Sequence[Hashable] | None = None
     ) -> None:
         """Take in rewards of many pulls, in order, all or none: one bad one, and none is taken."""
-        pulls = _checked_pulls(pulls, "a reward without a pull can't be told twice safely")
+        pulls = checked_pulls(pulls, "a reward without a pull can't be told twice safely")
         with self._mine():
             finder = self._known().finder
-            values = self._values(finder, pulls, rewards)
-            texts = self._texts(finder, pulls, sources)
+            values = checked_values(finder, pulls, rewards)
+            texts = source_texts(finder, pulls, sources)
 
             def change(replica: Replica, now: float) -> list[Event]:
                 numbers, fresh, spoken = [], [], []
@@ -361,30 +414,12 @@ class Study:
                         fresh.append(value)
                         spoken.append(text)
                     seen[place] = (value, text)
-                return replica.tell(numbers, fresh, spoken, now) if numbers else []
+                if not numbers:  # all of them are in the log already
+                    return []
+                self._refuse_if_archived(replica)
+                return replica.tell(numbers, fresh, spoken, now)
 
             self._write(change)
-
-    @staticmethod
-    def _values(finder: Folded, pulls: Sequence[Pull], rewards: Sequence[float]) -> list[float]:
-        if len(pulls) == 1 and type(rewards) is list and len(rewards) == 1:
-            return [checked_reward(finder.problem, rewards[0])]
-        values: list[float] = checked_rewards(finder.problem, rewards).tolist()
-        if len(values) != len(pulls):
-            raise InputError("rewards", f"be as many as pulls ({len(pulls)})", len(values), "give one for each pull")
-        return values
-
-    @staticmethod
-    def _texts(finder: Folded, pulls: Sequence[Pull], sources: Sequence[Hashable] | None) -> list[str | None]:
-        if isinstance(sources, str) or not isinstance(sources, Iterable | None):
-            raise InputError("sources", "be a list", sources, "give one for each pull")
-        given = [None] * len(pulls) if sources is None else list(sources)
-        if len(given) != len(pulls):
-            raise InputError("sources", f"be as many as pulls ({len(pulls)})", len(given), "give one for each pull")
-        if sources is not None or finder.by_sources:
-            for source in given:
-                finder.check_source(source)
-        return [source_text(source) for source in given]
 
     def cancel(self, pull: Pull) -> None:
         """Give up a pull whose reward will never come: it counts as a reward that was replaced (see `Identifier`)."""
@@ -392,17 +427,42 @@ class Study:
 
     def cancel_many(self, pulls: Sequence[Pull]) -> None:
         """Give up many pulls, all or none."""
-        pulls = _checked_pulls(pulls, "study.cancel(pull)")
+        pulls = checked_pulls(pulls, "study.cancel(pull)")
         if self._settings.question["epsilon"] == 0.0:
             raise InputError("epsilon", "be above 0 to cancel pulls", 0.0, "what never comes counts as replaced")
 
         def change(replica: Replica, now: float) -> list[Event]:
             numbers = list(dict.fromkeys(replica.find(pull) for pull in pulls))
             left = [place for place in numbers if not replica.was_cancelled(place)]
-            return replica.end(CANCEL, left, now)
+            if left:
+                self._refuse_if_archived(replica)
+            return replica.mark(CANCEL, left, now)
 
         with self._mine():
             self._write(change)
+
+    def renew(self, pull: Pull) -> None:
+        """Let the lease of a pull that is outstanding begin anew, for a call that takes longer."""
+        self.renew_many([pull])
+
+    def renew_many(self, pulls: Sequence[Pull]) -> None:
+        """Let the leases of many pulls begin anew, all or none."""
+        self._renew(checked_pulls(pulls, "study.renew(pull)"), ended="refuse")
+
+    def _renew(self, pulls: list[Pull], ended: str) -> None:
+        def change(replica: Replica, now: float) -> list[Event]:
+            numbers = list(dict.fromkeys(replica.find(pull) for pull in pulls))
+            left = [place for place in numbers if replica.is_outstanding(place)]
+            if ended == "refuse" and len(left) < len(numbers):
+                gone = next(place for place in numbers if place not in left)
+                raise LateError("pull", "be outstanding", replica.pull(gone), "it has ended, and has no lease any more")
+            if math.isinf(replica.settings.lease) or not left:
+                return []
+            self._refuse_if_archived(replica)
+            return replica.mark(RENEW, left, now)
+
+        with self._mine():
+            self._write(change, synced=False)
 
     def archive(self) -> None:
         """Close the study for good: it can still be read and exported. Doing so again is not an error."""
@@ -519,27 +579,6 @@ class Study:
                 file.writelines(f"{line}\n" for line in self.lines())
         except OSError as error:
             raise InputError("path", "be a file that can be written", str(path), str(error)) from None
-
-
-def _checked_pulls(pulls: object, fix: str) -> list[Pull]:
-    if isinstance(pulls, str) or not isinstance(pulls, Iterable):
-        raise InputError("pulls", "be a list of what ask_pulls gave", pulls, fix)
-    found = list(pulls)
-    for pull in found:
-        if not isinstance(pull, Pull):
-            raise InputError("pull", "be what ask_pulls gave", pull, fix)
-    return found
-
-
-def _is_text(value: Any) -> TypeGuard[str]:
-    """Tell whether a value is a text that every database can keep."""
-    return isinstance(value, str) and "\0" not in value and value.encode(errors="replace").decode() == value
-
-
-def _checked_worker(worker: Any) -> str | None:
-    if worker is not None and not _is_text(worker):
-        raise InputError("worker", "be a text", worker, "such as the name of the machine and a number")
-    return worker
 
 
 def _named(settings: Settings, part: str) -> Any:
