@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 Compiled = Callable[..., Any]
 
 
-@functools.cache
-def with_bounds_checks(functions: tuple[Compiled, ...]) -> tuple[Compiled, ...]:
+def with_bounds_checks(functions: Sequence[Compiled]) -> tuple[Compiled, ...]:
     """Return functions under `numba.njit`, compiled again so that they raise IndexError outside of an array.
 
     So are the compiled functions that they call by a name of their module or of the function around them; those that
     they call as `module.name` are left as they are. What is no compiled function is returned as it is.
     """
+    return _all_checked(tuple(functions))
+
+
+@functools.cache
+def _all_checked(functions: tuple[Compiled, ...]) -> tuple[Compiled, ...]:
     done: dict[int, Compiled] = {}
     return tuple(_checked(function, done) for function in functions)
 

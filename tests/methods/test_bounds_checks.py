@@ -100,4 +100,4 @@ def test_checked_functions_compute_the_same_and_keep_their_options() -> None:
     assert inside(np.arange(5.0), 0) == 10.0
     with pytest.raises(IndexError):
         past(np.arange(5.0), 0)
-    assert with_bounds_checks((len,)) == (len,)
+    assert with_bounds_checks([len]) == (len,)

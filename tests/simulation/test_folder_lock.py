@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import bestarm as ba
 from bestarm.errors import InputError
 from bestarm.experiments.study import run_study
 from bestarm.experiments.study_file import parse_study, template
+from bestarm.simulation import folder_lock
 
 BANDIT = ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.0)])
 SETTINGS: dict[str, Any] = {"delta": 0.1, "trials": 6, "seed": 3, "chunk": 1}
@@ -130,3 +132,15 @@ def test_the_folder_of_a_study_is_locked_while_its_points_are_run(tmp_path: Path
     assert [words[:40] for words in refused] == ["out must not be in use by another run, g"] * 2
     again_points = run_study(study, out=tmp_path / "out", trials=2, resume=True)
     assert again_points.equals(points)
+
+
+def test_where_nothing_can_be_locked_a_warning_says_so_and_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without(file: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(folder_lock, "_lock", without)
+    with pytest.warns(UserWarning, match=r"kept can't be locked \(No locks available\): see that no other run uses it"):
+        trials = ba.simulate(BANDIT, "mean-se", checkpoint=tmp_path / "kept", **SETTINGS)
+    assert len(trials) == 6
