@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from bestarm.forecast import Forecast as Forecast
     from bestarm.identifier import Identifier as Identifier
     from bestarm.live import Study as Study
+    from bestarm.live import backup_studies as backup_studies
+    from bestarm.live import import_studies as import_studies
     from bestarm.log.result import LogResult as LogResult
     from bestarm.log.verdict import identify_log as identify_log
     from bestarm.methods import METHODS as METHODS
@@ -51,7 +53,7 @@ _HOMES = {
     "bestarm.drivers": "identify identify_async",
     "bestarm.forecast": "Forecast",
     "bestarm.identifier": "Identifier",
-    "bestarm.live": "Study",
+    "bestarm.live": "Study backup_studies import_studies",
     "bestarm.log.result": "LogResult",
     "bestarm.log.verdict": "identify_log",
     "bestarm.methods": "METHODS",

@@ -227,7 +227,7 @@ def identify(
     >>> identify(lambda arm: arm / 10, 3, delta=0.05, epsilon=0.0, sigma=0.01, method="mean-se").best
     2
     """
-    terms = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds}
+    terms: dict[str, Any] = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds}
     refuse_sources(options)
     finder = Identifier(arms, **terms, method=method, **options)
     budget = new_budget(finder, pose(finder.labels, **terms), max_pulls, timeout, on_error)
@@ -316,7 +316,7 @@ async def identify_async(
     >>> asyncio.run(identify_async(judge, 3, delta=0.05, epsilon=0.0, sigma=0.01, method="mean-se")).best
     2
     """
-    terms = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds}
+    terms: dict[str, Any] = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds}
     refuse_sources(options)
     finder = Identifier(arms, **terms, method=method, **options)
     budget = new_budget(finder, pose(finder.labels, **terms), max_pulls, timeout, on_error)

@@ -150,7 +150,7 @@ class Babbling(Judge):
 
     def __call__(self, arm: Any) -> float:
         found = super().__call__(arm)
-        return self.nonsense if self.calls == 4 else found  # type: ignore[no-any-return]
+        return self.nonsense if self.calls == 4 else found
 
     async def later(self, arm: Any) -> float:
         return self(arm)
@@ -178,10 +178,10 @@ def test_a_judge_that_gives_nothing_but_nonsense_is_gone(kind: str) -> None:
 
 def test_a_reward_outside_the_bounds_is_a_failure_of_the_call() -> None:
     calls = iter(range(10**6))
-    asked = {"delta": 0.05, "epsilon": 0.05, "bounds": (0, 1)}
+    asked: dict[str, Any] = {"delta": 0.05, "epsilon": 0.05, "bounds": (0, 1)}
     result = ba.identify(
         lambda arm: 1.5 if next(calls) == 2 else float(arm == "A"), ["A", "B"], on_error="cancel", **asked
-    )  # type: ignore[arg-type]
+    )
     assert (result.best, result.cancelled) == ("A", 1)
 
 

@@ -278,8 +278,9 @@ def test_an_old_schema_names_the_command_and_keeps_its_data(url: str, monkeypatc
     again.tell_many(pulls, [0.5] * 30)
     assert (again.pulls, again.pending, again.sequence) == (30, 0, 60)
     # And it has what the new one has: a pull ends once, whatever a program does.
+    last = again._rows()[-1]
     with pytest.raises(StoreError), store.writing(again._row.id, again.sequence) as transaction:
-        transaction.added = [before[-1]._replace(seq=again.sequence + 1)]
+        transaction.added = [last._replace(seq=again.sequence + 1)]
     assert again.sequence == 60
 
 

@@ -22,7 +22,7 @@ LEASE = 0.6  # seconds: a third of it, at which it is renewed, must not be misse
 
 def test_a_renewed_lease_begins_anew_for_everyone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr(bestarm.live.sqlite.time, "time", lambda: now)
+    monkeypatch.setattr("bestarm.live.sqlite.time.time", lambda: now)
     url = f"sqlite:///{tmp_path}/run.db"
     study, other = make(url), make(url)
     assert study.lease == 600.0

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fixtures.make_studies import ARMS, ASKED, QUESTIONS
 
 import bestarm as ba
 from bestarm import StoreError
 from bestarm.live import settings
 from bestarm.methods import Option, get_method
+from live.fixtures.make_studies import ARMS, ASKED, QUESTIONS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 THEN: dict[str, Any] = json.loads((FIXTURES / "studies_0.1.0.json").read_text())

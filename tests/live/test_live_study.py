@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import math
 import multiprocessing
 import pickle
 import random
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -122,10 +124,10 @@ def test_a_worker_that_asks_again_gets_the_same(url: str) -> None:
 
 
 def test_a_pull_expires_by_its_lease_and_counts_as_cancelled(url: str) -> None:
-    study, other = make(url, lease=0.2), make(url, lease=0.2)
+    study, other = make(url, lease=1.0), make(url, lease=1.0)
     late, told = study.ask_pulls(2)
     study.tell(told, 1.0)
-    threading.Event().wait(0.3)
+    threading.Event().wait(1.05)
     fresh = other.ask_pulls()  # at the next ask of anyone
     assert (study.pending, study.expired, study.result.cancelled) == (1, 1, 1)
     assert [event.kind for event in study.events()] == ["ask", "ask", "tell", "ask", "expire"]
@@ -672,3 +674,38 @@ def test_a_damaged_export_is_refused_by_its_line(tmp_path: Path, place: int, tex
     with pytest.raises(InputError) as caught:
         replay(tmp_path / "log.jsonl")
     assert caught.value.parameter == parameter
+
+
+def test_a_study_shows_its_question_and_how_it_stands(url: str) -> None:
+    begin = time.time()
+    study = make(url, "a <b> & c", arms=["<A>", "B"])
+    assert (study.delta, study.epsilon) == (0.05, 0.05)
+    assert begin - 5.0 < study.created.timestamp() < time.time() + 5.0
+    assert study.created == ba.Study(url, "a <b> & c").created
+    study.tell(study.ask_pulls(), 1.0)
+    study.ask_pulls()
+    page = study._repr_html_()
+    assert "a &lt;b&gt; &amp; c" in page
+    assert "<b> &" not in page
+    for words in (
+        "delta = 0.05, epsilon = 0.05, certified",
+        "1 rewards used, 1 pulls outstanding, 3 events",
+        "<table>",
+    ):
+        assert words in page
+    assert ":***@" in page or "sqlite" in page
+
+
+def test_what_happens_is_logged_and_nothing_is_shown_unasked(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("DEBUG", "bestarm"):
+        study = make(url)
+        study.run(lambda arm: float(arm == "B"), worker="w")
+    said = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "bestarm"]
+    assert said[0][0] == "INFO"
+    assert said[0][1].startswith("opened <Study 'study' on ")
+    assert ("DEBUG", "study 'study': ask, pull 0 of 'A' for w.0") in said
+    assert ("DEBUG", "study 'study': tell, pull 0 is 0.0") in said
+    (decision,) = [words for level, words in said if level == "INFO" and "has decided" in words]
+    assert decision == f"study 'study' has decided at event {study.sequence}: identified, best 'B'"
+    assert sum("ask" in words for _, words in said) == study.pulls
+    assert logging.getLogger("bestarm").handlers == []

@@ -277,6 +277,33 @@ def replay(file: Annotated[Path, typer.Argument(help="What `bestarm study export
 
 
 @study.command()
+def backup(url: Url, file: Annotated[Path, typer.Argument(help="File to write; must not exist yet.")]) -> None:
+    """Write all studies of a database to one file, while others go on writing.
+
+    SQLite: a copy of the database as it stood at one moment, by SQLite's own backup (to copy run.db alone misses what
+    is in run.db-wal). PostgreSQL: an export of all studies, as JSON lines. `bestarm study import` reads both.
+    """
+    from bestarm.live import backup_studies
+
+    print(f"{len(backup_studies(url, file)):,} studies written to {file}")
+
+
+@study.command("import")
+def import_file(
+    url: Url, file: Annotated[Path, typer.Argument(help="What `bestarm study backup` or `export` wrote.")]
+) -> None:
+    """Take the studies of a backup or an export into a database, SQLite or PostgreSQL, all or none.
+
+    They go on where the file ends, with the pulls that workers hold. A name that is taken is refused, unless the study
+    is the same.
+    """
+    from bestarm.live import import_studies
+
+    names = import_studies(url, file)
+    print(f"{len(names):,} studies imported{': ' if names else ''}{', '.join(names)}")
+
+
+@study.command()
 def archive(url: Url, name: Name) -> None:
     """Close a study for good: it can still be read and exported."""
     opened = _open(url, name)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bestarm.problem import Label
+from bestarm.tickets import Pull
 
 ASK, TELL, CANCEL, EXPIRE, DECIDE, ARCHIVE = "ask", "tell", "cancel", "expire", "decide", "archive"
 RENEW = "renew"
@@ -49,6 +54,52 @@ class Event(NamedTuple):
 
 
 COLUMNS = ", ".join(Event._fields)
+KINDS = (ASK, TELL, CANCEL, EXPIRE, RENEW, DECIDE, ARCHIVE)
+_DOUBLE, _WHOLE = struct.Struct("=d"), struct.Struct("=q")
+
+
+def time_bits(at: float) -> int:
+    """Return the bits of a time as a whole number."""
+    return int(_WHOLE.unpack(_DOUBLE.pack(at))[0])
+
+
+class LoggedEvent(NamedTuple):
+    """An event as a study shows it: with the label of its arm, and the id of its pull.
+
+    Attributes
+    ----------
+    seq, kind, pull, arm, value, source, worker, at, note
+        As in the table: place in the log, what happened, number of the pull, index of the arm (of an ask), reward and
+        its source as JSON (of a tell), who asked, when in seconds since 1970, the verdict as JSON (of a decision).
+    label : label or None
+        The arm of its pull.
+    id : str or None
+        The id of its pull (`Pull.id`).
+    """
+
+    seq: int
+    kind: str
+    pull: int | None
+    arm: int | None
+    value: float | None
+    source: str | None
+    worker: str | None
+    at: float
+    note: str | None
+    label: Label | None
+    id: str | None
+
+
+def logged(events: Iterable[Event], labels: Sequence[Label], token: int) -> Iterator[LoggedEvent]:
+    """Go through the log of a study, from its beginning, with labels and ids."""
+    pulls: list[tuple[Label, str]] = []
+    for event in events:
+        if event.kind == ASK:
+            assert event.arm is not None
+            pull = Pull(labels[event.arm], len(pulls), token ^ time_bits(event.at))
+            pulls.append((pull.arm, pull.id))
+        label, name = (None, None) if event.pull is None else pulls[event.pull]
+        yield LoggedEvent(*event, label, name)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """A study as a file, and what follows from it: for a sceptic who has the file and nothing else.
 
-A line is a JSON object. The first has the name, the token and the settings of the study; each further line is an event.
+A line is a JSON object. The first has the name, the token, the settings of the study and when it was made; each further
+line is an event, with the label of its arm and the id of its pull beside their numbers.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from bestarm.errors import InputError
-from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Event
-from bestarm.live.settings import Settings, from_note, read_settings
+from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Event, logged
+from bestarm.live.settings import from_note, read_settings
+from bestarm.live.store import StudyRow
 from bestarm.result import Result
 from bestarm.tickets import Pull
 
 FORMAT = "bestarm study 1"
 
 
-def lines_of(name: str, settings: Settings, events: Iterable[Event]) -> Iterator[str]:
+def lines_of(row: StudyRow, events: Iterable[Event]) -> Iterator[str]:
     """Return the lines of an export."""
-    head = {"format": FORMAT, "name": name, "settings": json.loads(settings.to_json())}
+    settings = json.loads(row.settings)
+    head = {"format": FORMAT, "name": row.name, "token": row.token, "created": row.created, "settings": settings}
     yield json.dumps(head)
-    for event in events:
+    for event in logged(events, settings["arms"], row.token):
         yield json.dumps({field: value for field, value in event._asdict().items() if value is not None})
 
 
@@ -70,7 +73,7 @@ class Replay:
 
 def replay(path: str | os.PathLike[str]) -> Replay:
     """Fold an exported log anew, reward by reward, and return what it comes to beside what stands in it."""
-    rows = _rows(Path(path))
+    rows = rows_of(Path(path))
     number, head = next(rows, (1, {}))
     if head.get("format") != FORMAT:
         raise InputError("file", f"begin with a line of the format {FORMAT!r}", str(path), "bestarm study export")
@@ -107,7 +110,8 @@ def replay(path: str | os.PathLike[str]) -> Replay:
     return Replay(head["name"], finder.result, decided_at, recorded, recorded_at)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def rows_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Go through the lines of an export with their numbers, or refuse one that is no JSON object."""
     try:
         with path.open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):

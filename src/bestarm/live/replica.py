@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import struct
 from array import array
 from collections.abc import Iterator, Sequence
 
@@ -12,12 +11,11 @@ import numpy as np
 
 from bestarm.errors import InputError, LateError
 from bestarm.identifier import Identifier
-from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Columns, Event
+from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Columns, Event, time_bits
 from bestarm.live.settings import Settings, from_note, to_note
 from bestarm.tickets import Pull
 
 OUTSTANDING, TOLD, CANCELLED, EXPIRED = 0, 1, 2, 3
-_DOUBLE, _WHOLE = struct.Struct("=d"), struct.Struct("=q")
 _FATES = {TELL: TOLD, CANCEL: CANCELLED, EXPIRE: EXPIRED}
 
 
@@ -212,7 +210,7 @@ class Replica:
     def _note_ask(self, index: int, worker: str | None, at: float) -> None:
         number = len(self._arms)
         self._arms.append(index)
-        self._bits.append(_WHOLE.unpack(_DOUBLE.pack(at))[0])
+        self._bits.append(time_bits(at))
         self._fates.append(OUTSTANDING)
         self._values.append(np.nan)
         self._note_outstanding(number, at, worker)

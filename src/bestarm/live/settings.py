@@ -78,7 +78,7 @@ class Settings:
             if stated != self.own_version:
                 what = f"{here} has version {stated}, and {there}, which made it, {self.own_version}"
                 raise StoreError("the study can't be continued", what, f"use {there} for it")
-        question = {name: self.question.get(name) for name in _PARTS}
+        question: dict[str, Any] = {name: self.question.get(name) for name in _PARTS}
         options = {**ABSENT.get(self.settings_version, {}), **self.completed}
         known = set(_options_known(question["method"], options))
         gone = sorted(name for name in self.completed if name not in known)
@@ -106,6 +106,19 @@ class Settings:
         given = {name for one in (self, stored) for name in one.question if name not in _PARTS}
         now, then = ({name: one.completed.get(name) for name in sorted(given)} for one in (self, stored))
         return different or (["options"] if json.dumps(now) != json.dumps(then) else [])
+
+    def refuse_another(self, wanted: Settings, name: str, *, lease_given: bool) -> None:
+        """Refuse a question that is asked again and is another one."""
+        different = wanted.differences(self, lease_given=lease_given)
+        if different:
+            mine, theirs = ({**one.question, **vars(one), "options": one.completed} for one in (self, wanted))
+            stored = ", ".join(repr(mine[part]) for part in different)
+            raise InputError(
+                ", ".join(different),
+                f"be as when the study {name!r} was made ({stored})",
+                [theirs[part] for part in different],
+                "leave all of it out to reopen it, or take a new name",
+            )
 
     @property
     def default_lease(self) -> float:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import logging
+import math
 import secrets
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from bestarm.errors import LateError, StoreError
+from bestarm.checks import checked, number
+from bestarm.drivers import Budget, new_budget, refuse_sources
+from bestarm.errors import InputError, LateError, StoreError
 from bestarm.identifier import Identifier
+from bestarm.live.arguments import checked_worker
+from bestarm.live.settings import Settings
+from bestarm.problem import pose
 from bestarm.result import Result
 from bestarm.tickets import Pull
 
@@ -29,13 +35,25 @@ class Slots:
     and who asks under a name is given the same. So a run without a name has one that no other run has.
     """
 
-    def __init__(self, study: Study, worker: str | None, workers: int, reconnect: float = 0.0) -> None:
+    def __init__(self, study: Study, worker: str | None, workers: int, reconnect: float) -> None:
+        (hands,) = checked(workers=workers)
+        if not 0.0 <= number(reconnect) < math.inf:
+            fix = "how long to wait for a database that is away"
+            raise InputError("reconnect", "be a number of seconds >= 0", reconnect, fix)
+        checked_worker(worker)
         self._study = study
         self._worker = f"run {secrets.token_hex(6)}" if worker is None else worker
-        self._reconnect = reconnect
+        self._reconnect = float(reconnect)
         self._over = threading.Event()
-        self._free = list(range(workers - 1, -1, -1))
+        self._free = list(range(int(hands) - 1, -1, -1))
         self._taken: dict[Pull, int] = {}
+
+    def budget(self, settings: Settings, max_pulls: int | None, timeout: float | None, on_error: str) -> Budget:
+        """Return the budget of a run of the study, or refuse it."""
+        question = settings.question
+        refuse_sources(question)
+        terms: dict[str, Any] = {name: question.get(name) for name in ("delta", "epsilon", "sigma", "bounds")}
+        return new_budget(self, pose(settings.arms, **terms), max_pulls, timeout, on_error)
 
     @property
     def done(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import time
 import time as clock
@@ -108,6 +109,12 @@ class SQLiteStore(Store):
         query = f"select {', '.join(columns)} {where} and seq <= {head:d} order by seq"
         rows = np.fromiter(raw.execute(query), np.dtype(types))
         return [rows[name].copy() for name, _ in types]
+
+    def copy_to(self, path: Path) -> None:
+        """Write all of it to a new file as it stands at one moment, while others go on writing."""
+        with self._connected() as raw, contextlib.closing(sqlite3.connect(path)) as target:
+            raw.backup(target)  # by SQLite itself, which knows what is in the -wal
+            target.execute("PRAGMA journal_mode = DELETE")  # one file, and no -wal beside it
 
     def _last_crash(self, raw: sqlite3.Connection) -> float:
         return _boot_time()

@@ -24,6 +24,7 @@ from bestarm.errors import InputError, StoreError
 from bestarm.live.events import COLUMNS, Columns, Event
 from bestarm.live.schema import ENDS, REVISION, VERSION_TABLE, events, studies
 
+_MANY = 5_000  # rows that are inserted by one statement
 _SOME = 500  # rows that are asked for by their numbers in one statement
 
 
@@ -36,6 +37,17 @@ class StudyRow:
     token: int
     settings: str
     created: float
+
+
+@dataclass(frozen=True)
+class StudyCopy:
+    """A whole study on its way from one database to another."""
+
+    name: str
+    token: int
+    settings: str
+    created: float
+    events: Sequence[Event]
 
 
 @dataclass(frozen=True)
@@ -360,6 +372,41 @@ class Store(abc.ABC):
         """Return all studies, in the order of their making."""
         with self._tables() as connection:
             return [StudyRow(*row) for row in connection.execute(sa.select(studies).order_by(studies.c.id))]
+
+    def add(self, copies: Sequence[StudyCopy]) -> list[str]:
+        """Take in whole studies with their logs, all or none, and return the names of those that were not there.
+
+        One whose name is taken is refused, unless all of it is the same.
+        """
+        added = []
+        with self._tables(to_write=True) as connection:
+            for copy in copies:
+                row = connection.execute(sa.select(studies).where(studies.c.name == copy.name)).one_or_none()
+                if row is None:
+                    self._insert(connection, copy)
+                    added.append(copy.name)
+                elif (row.token, row.settings) != (copy.token, copy.settings) or self._log(connection, row.id) != list(
+                    copy.events
+                ):
+                    fix = f"in {self.shown} there is another study of that name: archive it, and take another database"
+                    raise InputError("name", "not be taken by another study", copy.name, fix)
+        return added
+
+    @staticmethod
+    def _insert(connection: sa.Connection, copy: StudyCopy) -> None:
+        fields = {"name": copy.name, "token": copy.token, "settings": copy.settings, "created": copy.created}
+        made = connection.execute(studies.insert().values(**fields))
+        assert made.inserted_primary_key is not None
+        study = made.inserted_primary_key[0]
+        for begin in range(0, len(copy.events), _MANY):
+            rows = [{"study": study, **event._asdict()} for event in copy.events[begin : begin + _MANY]]
+            connection.execute(events.insert(), rows)
+
+    @staticmethod
+    def _log(connection: sa.Connection, study: int) -> list[Event]:
+        columns = [events.c[name] for name in Event._fields]
+        rows = connection.execute(sa.select(*columns).where(events.c.study == study).order_by(events.c.seq))
+        return [Event(*row) for row in rows]
 
     def overview(self) -> list[Overview]:
         """Return all studies in the order of their making, as the tables say it: one query, and nothing is folded.

@@ -8,13 +8,15 @@ import math
 import os
 import threading
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, overload
 
-from bestarm.checks import Seed, checked, number
-from bestarm.drivers import Budget, drive, drive_async, new_budget, refuse_sources
+from bestarm.checks import Seed, number
+from bestarm.drivers import drive, drive_async
 from bestarm.errors import DecidedError, InputError, LateError
 from bestarm.forecast import Forecast
 from bestarm.identifier import Identifier
+from bestarm.live.account import as_html, log_changes, log_opened
 from bestarm.live.arguments import (
     checked_pulls,
     checked_values,
@@ -24,7 +26,7 @@ from bestarm.live.arguments import (
     source_texts,
 )
 from bestarm.live.connect import open_store
-from bestarm.live.events import CANCEL, EXPIRE, RENEW, Event
+from bestarm.live.events import CANCEL, EXPIRE, RENEW, Event, LoggedEvent, logged
 from bestarm.live.export import lines_of
 from bestarm.live.renewals import Renewals
 from bestarm.live.replica import Replica
@@ -34,7 +36,7 @@ from bestarm.live.store import StudyRow
 from bestarm.locks import give_lock
 from bestarm.methods import DEFAULT
 from bestarm.policy import Factory
-from bestarm.problem import Label, pose
+from bestarm.problem import Label
 from bestarm.result import ArmRow, Result
 from bestarm.robustness import Sensitivity
 from bestarm.tickets import Pull
@@ -120,7 +122,8 @@ class Study:
             self._row = self._find_or_create(wanted)
             self._settings = read_settings(self._row.settings)
             if wanted is not None:
-                self._compare(wanted, lease_given=lease is not None)
+                self._settings.refuse_another(wanted, name, lease_given=lease is not None)
+        log_opened(repr(self), self._settings, len(self._settings.arms))
         self._replica: Replica | None = None
         self._connection = 0  # the one by which it was folded
 
@@ -138,22 +141,15 @@ class Study:
             raise InputError("name", "be that of a study", self._name, f"in {self._store.shown} there are: {known}")
         return row
 
-    def _compare(self, wanted: Settings, *, lease_given: bool) -> None:
-        different = wanted.differences(self._settings, lease_given=lease_given)
-        if different:
-            stored = ", ".join(repr(_named(self._settings, part)) for part in different)
-            raise InputError(
-                ", ".join(different),
-                f"be as when the study {self._name!r} was made ({stored})",
-                [_named(wanted, part) for part in different],
-                "leave all of it out to reopen it, or take a new name",
-            )
-
     def _before_fork(self) -> None:
         self._store.before_fork()
 
     def __repr__(self) -> str:
         return f"<Study {self._name!r} on {self._store.shown}>"
+
+    def _repr_html_(self) -> str:
+        """Return where it is, and how it stands, for a notebook."""
+        return as_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"url": self._url, "name": self._name}
@@ -231,6 +227,7 @@ class Study:
                 self._replica = replica
             raise
         self._replica = replica
+        log_changes(self._name, transaction.added, self._settings.arms)
         if due:
             self._write(lambda replica, now: [])
 
@@ -310,7 +307,8 @@ class Study:
         If the database is away (a server that restarts, a file that others lock), what it was asked for is tried
         again, at growing intervals, for up to `reconnect` seconds; 0 passes the error on at once.
         """
-        slots, budget = self._slots(worker, workers, max_pulls, timeout, on_error, reconnect)
+        slots = Slots(self, worker, workers, reconnect)
+        budget = slots.budget(self._settings, max_pulls, timeout, on_error)
         with Renewals(self, slots.held):
             return drive(pull, workers, budget, progress)
 
@@ -327,7 +325,8 @@ class Study:
         reconnect: float = 60.0,
     ) -> Result:
         """Do the same with a coroutine function; the database is waited for in a thread, and the event loop goes on."""
-        slots, budget = self._slots(worker, workers, max_pulls, timeout, on_error, reconnect)
+        slots = Slots(self, worker, workers, reconnect)
+        budget = slots.budget(self._settings, max_pulls, timeout, on_error)
         renewals = Renewals(self, slots.held)
         renewals.start()
         try:
@@ -335,25 +334,6 @@ class Study:
         finally:
             slots.give_up()  # what is tried again in a thread, if this is cancelled
             await asyncio.to_thread(renewals.stop)
-
-    def _slots(
-        self,
-        worker: str | None,
-        workers: int,
-        max_pulls: int | None,
-        timeout: float | None,
-        on_error: str,
-        reconnect: float,
-    ) -> tuple[Slots, Budget]:
-        question = self._settings.question
-        refuse_sources(question)
-        (hands,) = checked(workers=workers)
-        if not 0.0 <= number(reconnect) < math.inf:
-            fix = "how long to wait for a database that is away"
-            raise InputError("reconnect", "be a number of seconds >= 0", reconnect, fix)
-        slots = Slots(self, checked_worker(worker), int(hands), number(reconnect))
-        terms = {name: question.get(name) for name in ("delta", "epsilon", "sigma", "bounds")}
-        return slots, new_budget(slots, pose(self._settings.arms, **terms), max_pulls, timeout, on_error)
 
     def pull(self, which: str | int) -> Pull:
         """Return a pull that was asked for, by its id: for a worker that has kept nothing else of it.
@@ -488,6 +468,21 @@ class Study:
         return self._settings.method
 
     @property
+    def delta(self) -> float:
+        """The accepted probability of a wrong answer."""
+        return float(self._settings.question["delta"])
+
+    @property
+    def epsilon(self) -> float:
+        """How much may have been replaced."""
+        return float(self._settings.question["epsilon"])
+
+    @property
+    def created(self) -> datetime:
+        """When the study was made, by the clock of its database."""
+        return datetime.fromtimestamp(self._row.created, UTC)
+
+    @property
     def lease(self) -> float:
         """Seconds after which a pull that was neither told nor cancelled counts as cancelled."""
         return self._settings.lease
@@ -563,14 +558,17 @@ class Study:
         """Return a figure of how things stand (see `Identifier.plot`)."""
         return self.snapshot().plot(axes)
 
-    def events(self) -> list[Event]:
-        """Return the whole log."""
+    def events(self) -> list[LoggedEvent]:
+        """Return the whole log, each event with the label of its arm and the id of its pull."""
+        return list(logged(self._rows(), self._settings.arms, self._row.token))
+
+    def _rows(self) -> list[Event]:
         with self._mine():
             return self._store.after(self._row.id, 0)
 
     def lines(self) -> Iterator[str]:
         """Go through the lines of an export."""
-        return lines_of(self._name, self._settings, self.events())
+        return lines_of(self._row, self._rows())
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the whole log to a file, from which `bestarm study replay` finds the decision anew."""
@@ -579,7 +577,3 @@ class Study:
                 file.writelines(f"{line}\n" for line in self.lines())
         except OSError as error:
             raise InputError("path", "be a file that can be written", str(path), str(error)) from None
-
-
-def _named(settings: Settings, part: str) -> Any:
-    return {**settings.question, "arms": settings.arms, "lease": settings.lease, "options": settings.completed}[part]
