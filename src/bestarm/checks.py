@@ -29,6 +29,7 @@ RANGES: dict[str, tuple[float, bool, float, str, str]] = {
     "good_enough": (0.0, False, HUGE, "be a finite number > 0", "leave it out to have the best arm named"),
     "power": (1.0, False, HUGE, "be a finite number > 1", "the sum of t^-power has to converge; 2 is the default"),
     "pulls": (1.0, True, HUGE, "be a finite number >= 1", "an arm that was never pulled has no radius"),
+    "radius_arms": (1.0, True, HUGE, "be a finite number >= 1", "leave it out for the number of arms"),
     "resolution": (0.0, False, HUGE, "be a finite number > 0", "it is the size of a lead that is worth finding"),
     "share_from": (1.0, True, HUGE, "be a finite number >= 1", "it counts rewards of each arm, such as 20"),
     "sigma": (0.0, False, HUGE, "be a finite number > 0", "it is the sub-Gaussian scale of one clean reward"),

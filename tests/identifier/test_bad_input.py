@@ -201,8 +201,10 @@ OPTION_VALUES: dict[str, tuple[str, str, list[Any]]] = {
     "alpha": (*RANGES["alpha"][3:], [-0.1, NAN, "0.1", True]),
     "power": (*RANGES["power"][3:], [1, 1.0, 0.0, -2.0, NAN, INF, "2", True]),
     "threshold": ("be one of theory, empirical", "check the spelling", ["Theory", "", 1, True]),
-    "exploration": ("be one of hoeffding, chernoff, none", "check the spelling", ["None", "", 0, ["chernoff"]]),
+    "exploration": ("be one of hoeffding, half, chernoff, none", "check the spelling", ["None", "", 0, ["chernoff"]]),
     "parameters": ("be one of clean, same", "check the spelling", ["Clean", "", 0, ["same"]]),
+    "radius": ("be one of rounds, all-pulls", "check the spelling", ["Rounds", "", 0, ["rounds"]]),
+    "radius_arms": (*RANGES["radius_arms"][3:], [0, 0.99, -1.0, NAN, INF, "4", True]),
     "floor": ("be one of arm, total", "check the spelling", ["arms", "", 0, ["total"]]),
     "resolution": (*RANGES["resolution"][3:], [0, 0.0, -1.0, NAN, INF, "1", True]),
     "contamination": (

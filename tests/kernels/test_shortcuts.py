@@ -60,6 +60,18 @@ def test_trials_are_equal_without_shortcuts(method: str, attack: str | None, mon
     assert_same(*both(monkeypatch, bandit, method, **asked))
 
 
+@pytest.mark.parametrize("options", [{"exploration": "half", "alpha": 0.1}, {"exploration": "none"}])
+@pytest.mark.parametrize("method", ["se-cbai", "median-se"])
+def test_trials_whose_radius_counts_all_pulls_are_equal_without_shortcuts(
+    method: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Means 5, 4.5, 1, 1 as in 2022, whose worst arms go at once, and others that stay for thousands of rounds."""
+    for means in ((5.0, 4.5, 1.0, 1.0), MEANS):
+        bandit = ba.Bandit([ba.Gaussian(mean) for mean in means], 0.1, ba.adversaries.Uniform(0.8, 0.5))
+        asked = {"trials": 6, "chunk": 6, "max_pulls": 12_000, "radius": "all-pulls", **options}
+        assert_same(*both(monkeypatch, bandit, method, **asked))
+
+
 @pytest.mark.parametrize("method", ba.METHODS)
 def test_trials_of_many_arms_are_equal_without_shortcuts(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """More of them than are drawn and fetched as few are."""

@@ -52,7 +52,7 @@ def instance(seed: int, epsilon: float | None = None) -> tuple[Arms, dict[str, A
 
 
 @pytest.mark.parametrize("seed", range(24))
-@pytest.mark.parametrize("exploration", ["hoeffding", "chernoff", "none"])
+@pytest.mark.parametrize("exploration", ["hoeffding", "half", "chernoff", "none"])
 @pytest.mark.parametrize("method", ["g-cbai", "random", "se-cbai", "median-se"])
 def test_robust_methods_follow_the_twin(method: str, exploration: str, seed: int) -> None:
     arms, settings = instance(seed)
@@ -63,6 +63,10 @@ def test_robust_methods_follow_the_twin(method: str, exploration: str, seed: int
     if method in ("g-cbai", "random"):
         settings["threshold"] = str(rng.choice(["theory", "empirical"]))
         settings["power"] = float(rng.choice([1.1, 2.0, 3.0]))
+    else:
+        settings["radius"] = str(rng.choice(["rounds", "all-pulls"]))
+        if rng.random() < 0.5:
+            settings["radius_arms"] = float(rng.choice([1.0, 5.0, 12.5]))
     if method == "random":
         settings["seed"] = int(rng.integers(2**63))
         settings["floor"] = str(rng.choice(["arm", "total"]))
@@ -84,7 +88,7 @@ def test_sample_means_with_the_parameters_of_the_robust_methods_follow_the_twin(
     arms, settings = instance(seed)
     if method == "mean-gap":
         settings["threshold"] = ["theory", "empirical"][seed % 2]
-    settings["exploration"] = ["hoeffding", "chernoff", "none"][seed % 3]
+    settings["exploration"] = ["hoeffding", "half", "chernoff", "none"][seed % 4]
     same(method, arms, CAP, parameters="same", **settings)
 
 
@@ -100,6 +104,8 @@ SHORT: dict[str, tuple[str, dict[str, Any]]] = {
     "se-cbai, none": ("se-cbai", {"exploration": "none"}),
     "median-se": ("median-se", {"exploration": "chernoff"}),
     "median-se, none": ("median-se", {"exploration": "none"}),
+    "se-cbai, all pulls": ("se-cbai", {"exploration": "half", "alpha": 0.2, "radius": "all-pulls"}),
+    "median-se, all pulls, none": ("median-se", {"exploration": "none", "radius": "all-pulls", "radius_arms": 5.0}),
     "mean-se": ("mean-se", {}),
     "mean-se, same": ("mean-se", {"exploration": "chernoff", "parameters": "same"}),
     "mean-gap": ("mean-gap", {}),

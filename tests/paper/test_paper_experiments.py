@@ -22,14 +22,24 @@ from bestarm.bandits.adversaries import Uniform
 from bestarm.experiments.experiment import MAX_PULLS, Point
 from bestarm.experiments.figures import draw_experiment, svg_text
 from bestarm.experiments.numbers import gap_ratios, grid_numbers, instance_numbers
-from bestarm.experiments.run import telling_trials
+from bestarm.experiments.run import _simulate, telling_trials
 from bestarm.experiments.tables import points_table, trials_table
 from bestarm.paper import EXPERIMENTS, READINGS, Run, judge, run_experiments
-from bestarm.paper.claims import CLAIMS, NOT_TESTABLE, OVERALL, UNDER_ALL, UNDER_NONE, UNDER_SOME, Verdict, concerns
-from bestarm.paper.comparisons import FAILS, HOLDS, OPEN, Finding
-from bestarm.paper.experiments import NYCC_MEANS, PKIS2_INHIBITION, PKIS2_LOG_CONTROL, PKIS2_MEANS
+from bestarm.paper.claims import (
+    BY_CONSTRUCTION,
+    CLAIMS,
+    NOT_TESTABLE,
+    OVERALL,
+    UNDER_ALL,
+    UNDER_NONE,
+    UNDER_SOME,
+    Verdict,
+    concerns,
+)
+from bestarm.paper.comparisons import FAILS, HOLDS, OPEN, Fewer, Finding, Place
+from bestarm.paper.experiments import NYCC_MEANS, PKIS2_INHIBITION, PKIS2_LOG_CONTROL, PKIS2_STRENGTH
 from bestarm.paper.experiments import experiment as varied_experiment
-from bestarm.paper.readings import OURS
+from bestarm.paper.readings import OURS, Reading
 from bestarm.paper.readings_figure import draw_readings, readings_of, readings_table
 from bestarm.paper.reproduce import all_trials
 from places import DATA, PAPER
@@ -65,8 +75,10 @@ def test_the_values_of_the_inhibitors_are_those_of_the_data() -> None:
     assert measured[[0, 9, 39, 119]].tolist() == list(PKIS2_INHIBITION)
 
 
-def test_values_of_the_inhibitors_are_minus_the_log_of_what_remains() -> None:
-    assert pytest.approx([-math.log(0.075), -math.log(0.23), -math.log(0.7), -math.log(0.91)], rel=1e-12) == PKIS2_MEANS
+def test_experiment_4_looks_for_the_highest_log_percent_control_as_printed() -> None:
+    remains = [math.log(0.075), math.log(0.23), math.log(0.7), math.log(0.91)]
+    assert EXPERIMENTS["exp4"].means == PKIS2_LOG_CONTROL == pytest.approx(remains, rel=1e-12)
+    assert int(np.argmax(EXPERIMENTS["exp4"].means)) == 3  # 9 % inhibited, 91 % control
 
 
 def test_log_normal_arms_have_the_means_of_the_papers_formula() -> None:
@@ -166,6 +178,16 @@ def test_every_figure_shows_each_curve_at_each_place(name: str, points: pd.DataF
             assert all(upper - lower > 0.06 for lower, upper in itertools.pairwise(heights))
 
 
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_lower_bound_is_drawn_for_normal_arms_only(name: str, points: pd.DataFrame) -> None:
+    """With sigma = 1 it says nothing about exponential and log-normal arms."""
+    for ours in (False, True):
+        pulls = draw_experiment(points, EXPERIMENTS[name], ours=ours).axes[0]
+        labels = [text.get_text() for text in pulls.texts]
+        assert any(label.startswith("lower bound") for label in labels) == (name not in ("exp6", "exp7"))
+        assert "K T" in labels
+
+
 def test_a_method_that_names_no_winner_does_not_look_like_one_that_is_never_wrong(points: pd.DataFrame) -> None:
     *_, errors = draw_experiment(points, EXPERIMENTS["exp1"], ours=True).axes
     certified = errors.containers[-1][0].get_ydata()
@@ -191,7 +213,7 @@ def test_every_claim_can_be_judged_under_every_reading_that_concerns_it(small: R
     (explored,) = [v for v in verdicts if v.claim.quote.startswith("from the sampling rule")]
     assert explored.findings["ours"].verdict == HOLDS
     assert "no exploration" not in explored.findings  # it contradicts the sentence
-    assert explored.overall == UNDER_ALL
+    assert explored.overall == BY_CONSTRUCTION
     better = {v.claim.experiment: v for v in verdicts if v.claim.text == "g-cbai needs fewer pulls than se-cbai"}
     assert better["exp4"].findings["ours"].verdict == FAILS  # all take K T pulls
     assert better["exp4"].findings["no exploration"].verdict == HOLDS
@@ -251,21 +273,72 @@ def test_a_reading_changes_what_it_says_and_nothing_else() -> None:
     assert start == {"random": (("floor", "total"),)}
     for name in ("other draws", "no margin", "within 10", "within 20"):
         assert dataclasses.replace(by_name[name], adversary=base.adversary, max_pulls=base.max_pulls) == base
-    assert by_name["log percent control"] == base
+    assert by_name["strongest inhibitor"] == base
+    for name, power in (("beta = 1.1", 1.1), ("beta = e/2", math.e / 2.0)):
+        beta = {curve.label: curve.options for curve in by_name[name].curves if curve.options}
+        assert beta == {"g-cbai": (("power", power),), "random": (("power", power),)}
     assert READINGS[0].of(EXPERIMENTS["exp6"]) == base
 
 
-def test_log_percent_control_makes_the_weakest_inhibitor_the_best() -> None:
-    (reading,) = [reading for reading in READINGS if reading.name == "log percent control"]
-    varied = reading.of(EXPERIMENTS["exp4"])
-    assert varied.means == PKIS2_LOG_CONTROL == tuple(-mean for mean in PKIS2_MEANS)
-    assert int(np.argmax(varied.means)) == 3
+def test_the_strongest_inhibitor_is_the_best_where_percent_control_is_negated() -> None:
+    varied = reading("strongest inhibitor").of(EXPERIMENTS["exp4"])
+    assert varied.means == PKIS2_STRENGTH == tuple(-mean for mean in PKIS2_LOG_CONTROL)
+    assert int(np.argmax(varied.means)) == 0
+
+
+def reading(name: str) -> Reading:
+    (found,) = [reading for reading in READINGS if reading.name == name]
+    return found
+
+
+def test_the_exponent_of_t_turns_who_needs_fewer_pulls() -> None:
+    """Experiment 5 at one delta: se-cbai needs fewer than g-cbai at beta = 2, and more at 1.1 and e/2."""
+    check = Fewer("se-cbai", "g-cbai")
+    found = {}
+    for name in ("ours", "beta = 1.1", "beta = e/2"):
+        varied = reading(name).of(EXPERIMENTS["exp5"])
+        curves = {curve.label: curve for curve in varied.curves}
+        trials = {label: _simulate(varied.point(curves[label], 0.2, 0.1), 400, 7) for label in check.labels}
+        found[name] = check.judge([Place(0.2, 0.1, trials, {})]).verdict
+    assert found == {"ours": HOLDS, "beta = 1.1": FAILS, "beta = e/2": FAILS}
+
+
+def test_the_upper_bound_has_the_exponent_of_the_reading() -> None:
+    bounds = [
+        grid_numbers(reading(name).of(EXPERIMENTS["exp5"]), 0.1, 0.1)["upper_bound_g_cbai"]
+        for name in ("ours", "beta = 1.1", "beta = e/2")
+    ]
+    H = instance_numbers(EXPERIMENTS["exp5"])["H"]
+    assert bounds == pytest.approx([64.0 * beta * H * math.log(10.0) for beta in (2.0, 1.1, math.e / 2.0)])
+
+
+def test_the_first_authors_code_is_a_reading_of_every_experiment() -> None:
+    code = reading("first author's code")
+    for name, experiment in EXPERIMENTS.items():
+        varied = code.of(experiment)
+        assert varied.arms == experiment.arms
+        law = (0.1, 0.05) if name == "exp4" else (0.8, 0.5)
+        (adversary,) = varied.adversaries(7)
+        assert adversary == Uniform(*law)
+        for curve in varied.curves:
+            options = dict(varied.point(curve, 0.1, max(varied.epsilons)).options)
+            options.pop("threshold", None)
+            trimmed = {"alpha": max(varied.epsilons), "exploration": "half"}
+            expected: dict[str, Any] = {
+                "g-cbai": trimmed,
+                "random": trimmed,
+                "se-cbai": {**trimmed, "radius": "all-pulls"},
+                "median-se": {"exploration": "none", "radius": "all-pulls"},
+            }
+            assert options == expected.get(curve.method, {})
+    wide = code.of(EXPERIMENTS["exp2"])
+    alphas = [dict(wide.point(wide.curves[1], 0.1, epsilon).options)["alpha"] for epsilon in wide.epsilons]
+    assert alphas == list(wide.epsilons)
 
 
 @pytest.mark.parametrize("name", ["other draws", "no margin", "within 10", "within 20"])
 def test_several_adversaries_share_the_trials_of_a_point_evenly(name: str, small: Run) -> None:
-    (reading,) = [reading for reading in READINGS if reading.name == name]
-    other = reading.of(EXPERIMENTS["exp9"])
+    other = reading(name).of(EXPERIMENTS["exp9"])
     adversaries = other.adversaries(7)
     assert len(set(adversaries)) == 20
     assert len(gap_ratios(other, 7, 0.1)) == 20
@@ -282,8 +355,6 @@ def test_several_adversaries_share_the_trials_of_a_point_evenly(name: str, small
 
 
 def run_point(point: Point, trials: int) -> list[int]:
-    from bestarm.experiments.run import _simulate
-
     return [int(pulls) for pulls in _simulate(point, trials, 7).pulls]
 
 
@@ -310,7 +381,7 @@ def test_a_reading_concerns_a_claim_only_if_it_changes_what_the_test_looks_at() 
     assert concerned["exp1", "the sum of 1/Delta_i^2 over all arms but the best is below H"] == {"ours"}
     assert concerned["exp4", "the sum of 1/Delta_i^2 over all arms but the best is below H"] == {
         "ours",
-        "log percent control",
+        "strongest inhibitor",
     }
     assert "same parameters" in concerned["exp9", "se-cbai is wrong less often than mean-se"]
     assert "same parameters" not in concerned["exp9", "se-cbai keeps delta"]

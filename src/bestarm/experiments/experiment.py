@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, paper_adversary
+from bestarm.bandits.arms import CompiledArm
+from bestarm.kernels.rewards.draws import GAUSSIAN
 
 # Two arms whose contaminated estimates nearly agree would be sampled almost for ever; a trial cut here is "undecided".
 # The longest exploration of the paper, of experiment 2 at epsilon = 0.02, takes 184,208 pulls.
@@ -92,6 +94,8 @@ class Curve:
         Options of the method.
     share : float
         Of the trials that are asked for, how many are run.
+    trimmed : float or None
+        The option alpha in units of epsilon, so that it follows epsilon along a grid; None leaves it at its default.
     """
 
     label: str
@@ -99,6 +103,11 @@ class Curve:
     variant: str = "paper"
     options: tuple[tuple[str, Any], ...] = ()
     share: float = 1.0
+    trimmed: float | None = None
+
+    def options_at(self, epsilon: float) -> tuple[tuple[str, Any], ...]:
+        """Return the options at a place of the grid."""
+        return self.options if self.trimmed is None else (*self.options, ("alpha", self.trimmed * epsilon))
 
 
 @dataclass(frozen=True)
@@ -167,6 +176,13 @@ class Experiment:
         """The curves that the figure is about."""
         return tuple(curve for curve in self.curves if curve.variant == "paper")
 
+    @property
+    def covered(self) -> bool:
+        """Whether the paper's lower bound speaks of these arms: normal, with the sigma that the methods are told."""
+        return all(
+            isinstance(arm, CompiledArm) and arm.kind == GAUSSIAN and arm.sigma == self.scale for arm in self.arms
+        )
+
     def points(self) -> Iterator[Point]:
         """Yield what has to be simulated for every curve at every place of the grid."""
         for curve in self.curves:
@@ -178,7 +194,7 @@ class Experiment:
         return Point(
             self.arms,
             curve.method,
-            curve.options,
+            curve.options_at(epsilon),
             delta,
             epsilon,
             max(self.epsilons),

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from bestarm.experiments.experiment import Curve, Experiment
 from bestarm.experiments.numbers import grid_numbers
+from bestarm.experiments.small_svg import small_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +36,7 @@ STYLES = {
     "mean-gap": ("#E69F00", "v"),
     "certified": ("#000000", "*"),
 }
+FONTS = ["DejaVu Sans", "Verdana"]  # as wide as each other; where there is neither, any without serifs
 SYMBOLS = {"delta": "δ", "epsilon": "ε"}
 GREY = "0.35"
 OTHERS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("#56B4E9", "P"), ("#E69F00", "v"))
@@ -79,7 +81,7 @@ def draw_experiment(points: pd.DataFrame, experiment: Experiment, *, ours: bool 
         pulls.errorbar(axis, mean, yerr=width, **{**style, "markersize": nested})
         ratio.errorbar(dodged, mean / frame["K_T"].to_numpy(), yerr=width / frame["K_T"].to_numpy(), **style)
         _draw_errors(errors, dodged, part, style)
-    bounds = _draw_bounds(pulls, axis, frame, ours)
+    bounds = _draw_bounds(pulls, axis, frame, ours, experiment.covered)
     _finish_ratio(ratio, ours)
     strip = _finish_errors(errors, axis, frame, experiment.sweep, parts)
     for panel in (pulls, ratio, errors):
@@ -130,15 +132,15 @@ def _draw_errors(panel: Axes, places: NDArray[np.float64], part: pd.DataFrame, s
 
 
 def svg_text(figure: Figure) -> str:
-    """Return a figure as SVG, the same text for the same data."""
+    """Return a figure as SVG, the same text for the same data; its words are words, in whatever font the reader has."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     stream = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": "bestarm"}):
+    with mpl.rc_context({"svg.hashsalt": "bestarm", "svg.fonttype": "none", "font.sans-serif": FONTS}):
         canvas: Any = FigureCanvasSVG(figure)
         canvas.print_svg(stream, metadata={"Date": None})  # savefig would draw it twice
-    return stream.getvalue()
+    return small_svg(stream.getvalue())
 
 
 def save_figures(
@@ -208,10 +210,12 @@ def percent(share: float) -> str:
 
 
 def _draw_bounds(
-    panel: Axes, axis: NDArray[np.float64], frame: pd.DataFrame, ours: bool
+    panel: Axes, axis: NDArray[np.float64], frame: pd.DataFrame, ours: bool, covered: bool
 ) -> list[tuple[str, float, float]]:
-    """Draw K T and the lower bound; return their names and right ends."""
-    lines = [("K_T", "K T", ":"), ("lower_bound", "lower bound\nH log(1/δ)", "--")]
+    """Draw K T and, where it covers the arms, the lower bound; return their names and right ends."""
+    lines = [("K_T", "K T", ":")]
+    if covered:
+        lines.append(("lower_bound", "lower bound\nH log(1/δ)", "--"))
     if ours:
         lines.insert(1, ("K_T_chernoff", "K T,\nchernoff", "-."))
     last = int(axis.argmax())

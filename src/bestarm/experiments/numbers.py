@@ -52,9 +52,10 @@ def grid_numbers(experiment: Experiment, delta: float, epsilon: float) -> dict[s
         explored = theory.exploration_pulls(epsilon / 2.0, delta)
         shorter = theory.exploration_pulls(epsilon / 2.0, delta, "chernoff")
     rounded = arms * math.ceil(explored)
+    power = next((dict(c.options)["power"] for c in experiment.curves if "power" in dict(c.options)), POWER)
     bounds = {
         f"upper_bound_{name.replace('-', '_')}": (
-            max(rounded, theory.upper_bound(means, delta, epsilon=epsilon, sigma=sigma, method=name, power=POWER))
+            max(rounded, theory.upper_bound(means, delta, epsilon=epsilon, sigma=sigma, method=name, power=power))
             if epsilon > 0.0
             else math.nan  # the theorems are for epsilon > 0
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import platform
 import string
@@ -10,11 +9,13 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import quote
 
 import pandas as pd
 
 from bestarm.experiments.experiment import Experiment
 
+PLAIN = "<>/:='(),;!*@+-_.~{}|[]^"  # characters of an SVG that may stand in an address as they are
 PACKAGES = ("bestarm", "numpy", "scipy", "numba", "pandas", "pyarrow", "matplotlib")
 
 
@@ -76,7 +77,8 @@ def bullets(sentences: Iterable[str]) -> str:
 
 def image(drawn: tuple[str, str], described: str) -> str:
     """Return a picture, given as SVG for a wide and for a narrow screen, with its description."""
-    wide, tall = (f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" for svg in drawn)
+    # A sixth shorter than in base 64; a space would end the address, a quotation mark the attribute.
+    wide, tall = ("data:image/svg+xml," + quote(svg.replace('"', "'"), safe=PLAIN) for svg in drawn)
     return (
         f'<figure><picture><source media="(max-width: 700px)" srcset="{tall}">'
         f'<img src="{wide}" alt="{text(described)}"></picture></figure>'

@@ -23,6 +23,10 @@ GUIDED = 0  # leader or challenger, after the forced exploration
 UNIFORM = 1  # at random, after it
 UNIFORM_AT_ONCE = 2  # at random from the first pull on
 
+# What t of the elimination family's radius counts.
+ROUNDS = 0  # rounds, so the pulls of each active arm
+ALL_PULLS = 1  # pulls of all arms before the round, from 1 on
+
 rule_dtype = np.dtype(
     [
         ("family", "i8"),
@@ -36,6 +40,8 @@ rule_dtype = np.dtype(
         ("log_constant", "f8"),  # gap family: log((K - 1) C / delta)
         ("power", "f8"),  # gap family: the paper's beta, exponent of t
         ("total", "f8"),  # gap family: pulls of all arms together before it may stop
+        ("clock", "i8"),  # elimination family: ROUNDS or ALL_PULLS
+        ("counted", "f8"),  # elimination family: what stands for K in the radius
         ("uniform", "i8"),  # gap family: GUIDED, UNIFORM or UNIFORM_AT_ONCE
         ("seed", "u8"),  # for the last two
     ]

@@ -10,8 +10,19 @@ import numpy as np
 
 from bestarm.checks import checked, one_of
 from bestarm.errors import InputError
-from bestarm.kernels.rule import ELIMINATION, GAP, GUIDED, MEAN, TRIMMED, UNIFORM_AT_ONCE, Rule, new_rule
-from bestarm.kernels.state.radii import EMPIRICAL, THEORY, chernoff_pulls, gap_log_constant, hoeffding_pulls
+from bestarm.kernels.rule import (
+    ALL_PULLS,
+    ELIMINATION,
+    GAP,
+    GUIDED,
+    MEAN,
+    ROUNDS,
+    TRIMMED,
+    UNIFORM_AT_ONCE,
+    Rule,
+    new_rule,
+)
+from bestarm.kernels.state.radii import EMPIRICAL, THEORY, chernoff_pulls, gap_log_constant, half_pulls, hoeffding_pulls
 from bestarm.problem import Problem
 
 UNAFFORDABLE = 1e7  # pulls of each arm
@@ -110,12 +121,13 @@ ALPHA = Option(
     "fraction trimmed off each end; default epsilon / 2, as in the paper",
     lambda value: checked(alpha=value)[0],
 )
+EXPLORATIONS = ("hoeffding", "half", "chernoff", "none")
 EXPLORATION = Option(
     "exploration",
     "hoeffding",
-    'pulls of each arm before its estimate counts: "hoeffding" (the paper), "chernoff" (shorter, same lemma) '
-    'or "none" (one pull; the sqrt(t) of Algorithm 1 stays)',
-    choice("exploration", "hoeffding", "chernoff", "none"),
+    'pulls of each arm before its estimate counts: "hoeffding" (the paper), "half" (half as many, no lemma), '
+    '"chernoff" (shorter, same lemma) or "none" (one pull; the sqrt(t) of Algorithm 1 stays)',
+    choice("exploration", *EXPLORATIONS),
 )
 THRESHOLD = Option(
     "threshold",
@@ -140,8 +152,22 @@ PARAMETERS = Option(
 EXPLORATION_IF_SAME = Option(
     "exploration",
     "hoeffding",
-    'used with parameters="same" only: "hoeffding", "chernoff" or "none", as for the robust method',
-    choice("exploration", "hoeffding", "chernoff", "none"),
+    'used with parameters="same" only: "hoeffding", "half", "chernoff" or "none", as for the robust method',
+    choice("exploration", *EXPLORATIONS),
+)
+RADIUS = Option(
+    "radius",
+    "rounds",
+    'what t of the radius counts: "rounds" (the theorem\'s radius, and arms are compared with active ones) or '
+    '"all-pulls" (all pulls before the round, from 1 on; pi^2/6 in place of pi^2/12, no 1/(1-epsilon), and arms are '
+    "compared with dropped ones too, at their last estimate; no proof)",
+    choice("radius", "rounds", "all-pulls"),
+)
+RADIUS_ARMS = Option(
+    "radius_arms",
+    lambda problem: float(problem.size),
+    "what stands for K in the radius; default: the number of arms",
+    lambda value: checked(radius_arms=value)[0],
 )
 SEED = Option("seed", 0, "seed of the random choice of arms", _seed)
 
@@ -152,6 +178,10 @@ def trimmed_promise(options: Mapping[str, Any]) -> str:
         "all rewards of an arm, the replaced ones included, are independent, symmetric around its mean and "
         "sigma-sub-Gaussian, and alpha is at most epsilon / 2"
     )
+    if options.get("radius") == "all-pulls":
+        return (
+            f"{assumed}, and the radius, which is narrower than the theorem's, is wide enough: nothing is known of it"
+        )
     return f"{assumed}, and epsilon at most 0.25" if options.get("threshold") == "empirical" else assumed
 
 
@@ -189,13 +219,17 @@ def elimination_rule(
     alpha = options.get("alpha", 0.0)
     if estimator is None:
         estimator = TRIMMED if alpha > 0.0 else MEAN
+    all_pulls = options.get("radius") == "all-pulls"
+    counted = options.get("radius_arms", float(problem.size))
     return new_rule(
         family=ELIMINATION,
         estimator=estimator,
         alpha=alpha,
         explored=_explored(problem, options, epsilon),
-        scale=problem.sigma / (1.0 - epsilon),
+        scale=problem.sigma if all_pulls else problem.sigma / (1.0 - epsilon),
         delta=problem.delta,
+        clock=ALL_PULLS if all_pulls else ROUNDS,
+        counted=2.0 * counted if all_pulls else counted,  # pi^2/6 in place of pi^2/12
     )
 
 
@@ -203,7 +237,7 @@ def _explored(problem: Problem, options: Mapping[str, Any], epsilon: float) -> f
     """Return T(alpha, delta) at what is trimmed or, by a method that trims nothing, at epsilon / 2."""
     if options["exploration"] == "none":
         return 1.0
-    pulls = chernoff_pulls if options["exploration"] == "chernoff" else hoeffding_pulls
+    pulls = {"hoeffding": hoeffding_pulls, "half": half_pulls, "chernoff": chernoff_pulls}[options["exploration"]]
     return pulls(options.get("alpha", epsilon / 2.0), problem.delta)
 
 
@@ -217,7 +251,7 @@ def too_long(T: float, exploration: str, epsilon: float, alpha: float, delta: fl
     """Return a warning if so many forced pulls of each arm are more than anybody can afford, and what to do."""
     if not T > UNAFFORDABLE:
         return None
-    shorter = [kind for kind in ("chernoff", "none") if exploration == "hoeffding" or kind == "none"]
+    shorter = [kind for kind in ("chernoff", "none") if exploration in ("hoeffding", "half") or kind == "none"]
     instead = " or ".join(f'exploration="{kind}"' for kind in shorter)
     return (
         f'exploration="{exploration}" asks for T = {T:.2g} pulls of each arm before any decision '

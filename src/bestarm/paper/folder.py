@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bestarm.experiments.run import Folder
 
-_TABLES = ("points", "readings", "claims", "claims-by-reading", "full-size")
+_TABLES = ("points", "readings", "claims", "claims-by-reading", "stored-2022", "full-size")
 OUTPUTS = (
     "report.html",
     "figures",

@@ -5,12 +5,15 @@ Readings are one change each from "ours", which docs/explanation/readings.md des
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bestarm.bandits import Gaussian
-from bestarm.experiments.experiment import MAX_PULLS, Curve, Experiment, RandomCentres
-from bestarm.paper.experiments import CHERNOFF_SHARE, EXPLORING, PKIS2_LOG_CONTROL, explored
+from bestarm.bandits.adversaries import Uniform
+from bestarm.experiments.experiment import MAX_PULLS, Curve, Experiment, Given, RandomCentres
+from bestarm.paper.experiments import CHERNOFF_SHARE, EMPIRICAL, EXPLORING, PKIS2_STRENGTH, explored
 
 DRAWS = 20  # adversaries that share the trials of a point
 ADVERSARY_SHARE = 0.1
@@ -63,17 +66,53 @@ def _adversary(choice: RandomCentres, max_pulls: int = MAX_PULLS) -> Callable[[E
     return lambda experiment: replace(experiment, adversary=choice, max_pulls=max_pulls)
 
 
-def _log_control(experiment: Experiment) -> Experiment:
+def _power(value: float) -> Callable[[Experiment], Experiment]:
+    """Return the change of the exponent of t, which the theorem's threshold has and the empirical one has not."""
+    return _curves(
+        lambda curve: (
+            replace(curve, options=(*curve.options, ("power", value)))
+            if curve.method in ("g-cbai", "random", "mean-gap") and not set(EMPIRICAL) <= set(curve.options)
+            else curve
+        )
+    )
+
+
+def _strength(experiment: Experiment) -> Experiment:
     if experiment.name != "exp4":
         return experiment
-    return replace(experiment, arms=tuple(Gaussian(mean) for mean in PKIS2_LOG_CONTROL))
+    return replace(experiment, arms=tuple(Gaussian(mean) for mean in PKIS2_STRENGTH))
+
+
+# What the first author's course project of 2022 does where the paper's text is open: facts of its code, none of which
+# is copied. It has Algorithm 2 with trimmed means and with medians; of Algorithm 1 it says nothing.
+CODE_OF_2022 = "first author's code"
+FOR_ALL_ARMS = Given(Uniform(0.8, 0.5), "uniform over [0.3, 1.3], for every arm")
+FOR_ALL_COMPOUNDS = Given(Uniform(0.1, 0.05), "uniform over [0.05, 0.15], for every arm")
+
+
+def curve_of_2022(curve: Curve, radius_arms: int | None = None) -> Curve:
+    """Return a curve as the code of 2022 has it: what is trimmed, T and, in Algorithm 2, the radius."""
+    if curve.method not in EXPLORING:
+        return curve
+    given: list[tuple[str, Any]] = []
+    if curve.method in ("se-cbai", "median-se"):
+        given.append(("radius", "all-pulls"))
+        given += [] if radius_arms is None else [("radius_arms", float(radius_arms))]
+    if curve.method == "median-se":  # explores nothing, and trims nothing
+        return replace(curve, options=(*explored(curve, "none"), *given))
+    return replace(curve, options=(*explored(curve, "half"), *given), trimmed=1.0)
+
+
+def _code_of_2022(experiment: Experiment) -> Experiment:
+    choice = FOR_ALL_COMPOUNDS if experiment.name == "exp4" else FOR_ALL_ARMS
+    return replace(experiment, curves=tuple(map(curve_of_2022, experiment.curves)), adversary=choice)
 
 
 OURS = Reading(
     "ours",
     "everything",
     "T as printed; sample-mean baselines as if epsilon = 0; random pulls every arm T times first; one adversary, drawn "
-    "within 1 of the means, that leaves half of every gap; experiment 4 looks for the strongest inhibitor.",
+    "within 1 of the means, that leaves half of every gap; beta = 2; the highest percent control wins experiment 4.",
     1.0,
     lambda experiment: experiment,
 )
@@ -140,10 +179,36 @@ READINGS: tuple[Reading, ...] = (
         _adversary(RandomCentres(margin=0.0, reach=20.0, draws=DRAWS)),
     ),
     Reading(
-        "log percent control",
+        "strongest inhibitor",
         "experiment 4",
-        'ln(percent control): "the highest percentage control" wins, the weakest of the four inhibitors (reading #19).',
+        "-ln(percent control): the lowest percent control wins, as in a search for a drug (reading #19).",
         0.5,
-        _log_control,
+        _strength,
+    ),
+    Reading(
+        "beta = 1.1",
+        "exponent of t",
+        "beta = 1.1 in the theorem's threshold of Algorithm 1, where the text allows any beta > 1 (reading #22).",
+        0.5,
+        _power(1.1),
+    ),
+    Reading(
+        "beta = e/2",
+        "exponent of t",
+        "beta = e/2 in the theorem's threshold, the largest for which the lemma in the paper's proof is stated "
+        "(reading #22).",
+        0.5,
+        _power(math.e / 2.0),
+    ),
+    Reading(
+        CODE_OF_2022,
+        "Algorithm 2, exploration, adversary",
+        "As a course project of 2022 by the paper's first author has it: alpha = epsilon, T = log(1/delta)/epsilon^2, "
+        "t of Algorithm 2's radius counts the pulls of all arms, its constant is pi^2/6 and there is no 1/(1-epsilon), "
+        "dropped arms are still compared with, the median explores nothing, and one uniform law contaminates all arms: "
+        "over [0.3, 1.3], in experiment 4 over [0.05, 0.15]. It has no Algorithm 1: of g-cbai and random only alpha, T "
+        "and the adversary change.",
+        0.5,
+        _code_of_2022,
     ),
 )

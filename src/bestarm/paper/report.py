@@ -17,13 +17,23 @@ from bestarm.experiments.experiment import MAX_PULLS, Experiment
 from bestarm.experiments.numbers import gap_ratios, grid_numbers, instance_numbers
 from bestarm.experiments.page import text
 from bestarm.experiments.run import Run
-from bestarm.paper.claims import NOT_TESTABLE, OVERALL, UNDER_ALL, UNDER_NONE, UNDER_SOME, Verdict
-from bestarm.paper.comparisons import EQUAL, FAILS, HOLDS, OPEN
-from bestarm.paper.experiments import EXPLORING
+from bestarm.paper.claims import (
+    BY_CONSTRUCTION,
+    NOT_TESTABLE,
+    OVERALL,
+    UNDER_ALL,
+    UNDER_NONE,
+    UNDER_SOME,
+    Verdict,
+)
+from bestarm.paper.comparisons import FAILS, HOLDS, OPEN
+from bestarm.paper.findings import findings
 from bestarm.paper.full_size import FullSize
 from bestarm.paper.full_size_run import FullRun
 from bestarm.paper.readings import OURS, READINGS
 from bestarm.paper.readings_figure import readings_of
+from bestarm.paper.stored_results import NAME as STORED
+from bestarm.paper.stored_results import THEIR_TRIALS
 
 # verdict: style, sign; the sign carries the meaning where the colour can't be seen
 MARKS = {
@@ -31,6 +41,7 @@ MARKS = {
     UNDER_SOME: ("some", "◐"),
     UNDER_NONE: ("fails", "✗"),
     NOT_TESTABLE: ("open", "?"),
+    BY_CONSTRUCTION: ("open", "="),
     OPEN: ("open", "?"),
     HOLDS: ("holds", "✓"),
     FAILS: ("fails", "✗"),
@@ -53,13 +64,17 @@ PAPER = (
 
 @dataclass(frozen=True)
 class PaperPart:
-    """The paper's experiments: what was run, its points, those under each reading, verdicts, and SVG texts by name."""
+    """The paper's experiments: what was run, its points, those under each reading, verdicts, and SVG texts by name.
+
+    `stored` has the results of 2022 beside ours; it is empty if they were not asked for.
+    """
 
     run: Run
     points: pd.DataFrame
     readings: pd.DataFrame
     verdicts: Sequence[Verdict]
     figures: Mapping[str, tuple[str, str]]
+    stored: pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -74,7 +89,8 @@ class FullSizePart:
 def write_report(paper: PaperPart | None, full: FullSizePart | None, path: Path) -> None:
     """Write the report on one or both kinds of experiments to a file."""
     parts = [part.run for part in (paper, full) if part is not None]
-    names = ", ".join(experiment.name for run in parts for experiment in run.experiments)
+    listed = [experiment.name for run in parts for experiment in run.experiments]
+    names = ", ".join([*listed, *([STORED] if paper and len(paper.stored) else [])])
     asked = "" if paper else " asked for"
     about = (
         f"{PAPER} Made by <code>bestarm reproduce</code>, version {version('bestarm')}: {text(names)}; "
@@ -90,7 +106,7 @@ def write_report(paper: PaperPart | None, full: FullSizePart | None, path: Path)
         body.append(_full(full))
     contents.append(("settings", "Settings"))
     body.append(f'<h2 id="settings">Settings</h2>\n{_settings(paper, full)}')
-    if paper and not paper.verdicts:
+    if paper and not paper.verdicts and paper.run.experiments:
         title = "Variations of the paper's experiments"
     else:
         title = "The paper's experiments, repeated" if paper else "The paper's methods on real data at full size"
@@ -99,6 +115,8 @@ def write_report(paper: PaperPart | None, full: FullSizePart | None, path: Path)
 
 def _contents(part: PaperPart) -> list[tuple[str, str]]:
     experiments = part.run.experiments
+    if not experiments:
+        return [("stored-2022", "Stored results of 2022")]
     found = [("figures", "The figures"), *((e.name, f"{e.name}: {e.title}") for e in experiments)]
     if part.verdicts:
         found = [
@@ -107,17 +125,20 @@ def _contents(part: PaperPart) -> list[tuple[str, str]]:
             ("claims", "The claims, by experiment"),
             ("readings", "The readings"),
         ]
+    found += [("stored-2022", "Stored results of 2022")] if len(part.stored) else []
     return [*found, ("numbers", "All numbers")]
 
 
 def _paper(part: PaperPart) -> str:
+    if not part.run.experiments:
+        return _stored(part.stored)
     template = page.template("bestarm.paper", "report-paper")
     counts, sentences = _counts(part) if part.verdicts else (_variation(part.run.experiments), "")
     return template.substitute(
         figures="\n".join(_figure(experiment, part) for experiment in part.run.experiments),
         numbers="\n".join(_experiment(experiment, part) for experiment in part.run.experiments),
         counts=counts,
-        claims=_claims(part.verdicts, sentences) + _readings(part) if part.verdicts else "",
+        claims=(_claims(part.verdicts, sentences) + _readings(part) if part.verdicts else "") + _stored(part.stored),
     )
 
 
@@ -132,7 +153,7 @@ def _variation(experiments: Sequence[Experiment]) -> str:
 
 
 def _counts(part: PaperPart) -> tuple[str, str]:
-    """Return the four counts, and sentences on what is behind them."""
+    """Return the counts with the findings, and sentences on what is behind them."""
     counts = Counter(verdict.overall for verdict in part.verdicts)
     partly = Counter(verdict.overall for verdict in part.verdicts if verdict.under(OPEN))
     boxes = "".join(
@@ -145,38 +166,11 @@ def _counts(part: PaperPart) -> tuple[str, str]:
         f"{len(part.verdicts)} claims of the paper were tested on {len(part.run.outcomes):,} simulated points, each "
         "under every reading of the text that makes a difference to it. A reading that its trials leave open is not "
         'counted: "all" means all that were decided. Each claim lists them.',
-        _exploration(part.points),
-        *_hidden(part.run.experiments),
         _certified(part.points),
         _cut(part.readings),
     ]
-    return f'<ul class="counts">{boxes}</ul>', page.bullets(filter(None, sentences))
-
-
-def _exploration(points: pd.DataFrame) -> str:
-    base = points["method"].str.split(" ").str[0]
-    part = points[(points["variant"] == "paper") & base.isin(EXPLORING)]
-    at = (part["mean_pulls"] / part["K_T"] - 1.0).abs() <= EQUAL
-    return (
-        "With the forced exploration as printed, T pulls of each of the K arms, the mean number of pulls is within 1 % "
-        f"of K T at {int(at.sum())} of {len(part)} points of the paper's methods: there the exploration decides, and "
-        "no method can be better than another."
-    )
-
-
-def _hidden(experiments: Sequence[Experiment]) -> list[str]:
-    """Say where the two best Gaussian arms are too close for any method, against the worst adversary."""
-    found: dict[str, list[str]] = {}
-    for experiment in experiments:
-        numbers = instance_numbers(experiment)
-        if numbers["gap"] <= numbers["hidden_gap"] and all(arm.sigma is not None for arm in experiment.arms):
-            sentence = (
-                f"the two best means are {numbers['gap']:.3g} apart, and contamination at ε = "
-                f"{max(experiment.epsilons):g} can hide gaps up to {numbers['hidden_gap']:.3g} for ever. Methods that "
-                "name a winner here rely on a mild adversary."
-            )
-            found.setdefault(sentence, []).append(experiment.name)
-    return [f"{', '.join(names)}: {sentence}" for sentence, names in found.items()]
+    found = findings(part.verdicts, part.points, part.run.experiments, part.stored)
+    return f'<ul class="counts">{boxes}</ul>{page.bullets(found)}', page.bullets(filter(None, sentences))
 
 
 def _certified(points: pd.DataFrame) -> str:
@@ -222,7 +216,8 @@ def _claims(verdicts: Sequence[Verdict], sentences: str) -> str:
 def _claim(verdict: Verdict) -> str:
     claim = verdict.claim
     style, sign = MARKS[verdict.overall]
-    note = f'<br><span class="soft">{text(claim.note)}</span>' if claim.note else ""
+    notes = [claim.note, f"By construction: {claim.by_construction}" if claim.by_construction else ""]
+    note = "".join(f'<br><span class="soft">{text(words)}</span>' for words in notes if words)
     lines = "".join(
         f'<li><span class="{MARKS[finding.verdict][0]}">{MARKS[finding.verdict][1]}</span> <b>{text(name)}</b>: '
         f"{text(finding.measured)}</li>"
@@ -257,6 +252,36 @@ def _readings(part: PaperPart) -> str:
         "at least as many as it takes to show, if none is wrong, that errors are rarer than δ. Where several "
         "adversaries share the trials, verdicts are about their average.</p>\n"
         + page.table(head, rows, style="words stack")
+    )
+
+
+def _stored(stored: pd.DataFrame) -> str:
+    if stored.empty:
+        return ""
+    head = ["arms", "method", "δ", "theirs", "ours", "standard error", "difference / its error", "within 3", "wrong"]
+    rows = [
+        [
+            row["arms"],
+            row["method"],
+            f"{row['delta']:g}",
+            f"{row['theirs']:,.2f}",
+            f"{row['ours']:,.2f}",
+            f"{row['standard_error']:,.2f}",
+            f"{row['difference']:+.1f}",
+            "yes" if row["within"] else "no",
+            f"{row['wrong']} of {row['trials']:,}",
+        ]
+        for _, row in stored.iterrows()
+    ]
+    return (
+        f'<h2 id="{STORED}">Stored results of 2022</h2>\n<p>A public course project by the paper\'s first author ran '
+        "Algorithm 2 as a baseline and stored mean pulls. It is not the code of the paper, but the nearest that there "
+        "is. Beside its numbers are ours, from simulations that follow the facts of its code (the reading "
+        f"“first author's code”): means 5, 4.5, 1, 1 with K = 5 in the radius, and four compounds of PKIS2 with log "
+        "percent control -0.1278, -0.2877, -0.9676, -1.4697; ε = 0.1, σ = 1. Its counter starts at 1, so ours "
+        f"are mean pulls plus 1. The error of the difference takes its {THEIR_TRIALS} trials to be spread as ours "
+        "are. A row that is not within 3 such errors was made by something that we do not know.</p>\n"
+        + page.table(head, rows)
     )
 
 
@@ -337,18 +362,28 @@ def _under_readings(experiment: Experiment, part: PaperPart) -> str:
 
 def _numbers(experiment: Experiment) -> str:
     numbers = instance_numbers(experiment)
+    shown = [name for name in NUMBERS if experiment.covered or name.startswith(("T", "K_"))]
     facts = (
+        f"Gap {numbers['gap']:.4g}. H, T* and the bounds are for normal arms whose standard deviation is σ: they say "
+        "nothing about these arms, and are left out."
+    )
+    if experiment.covered:
+        facts = _bound_words(experiment, numbers)
+    rows = []
+    for place in experiment.grid:
+        row = grid_numbers(experiment, *place)
+        cells = [f"{row[name]:,.1f}" if name == "T" else _number(row[name]) for name in shown]
+        rows.append([f"δ = {place[0]:g}, ε = {place[1]:g}", *cells])
+    return f'<p class="soft">{facts}</p>' + page.table(["", *(NUMBERS[name] for name in shown)], rows)
+
+
+def _bound_words(experiment: Experiment, numbers: Mapping[str, float]) -> str:
+    return (
         f"Gap {numbers['gap']:.4g}; H = {numbers['H']:.4g}; T* = {numbers['T_star']:.4g}, the exact characteristic "
         "time of Gaussian arms (Garivier and Kaufmann 2016); smallest gap that the worst adversary can't hide between "
         f"Gaussian arms at ε = {max(experiment.epsilons):g}: {numbers['hidden_gap']:.3g}, so H with that U is "
         f"{_number(numbers['H_worst_case'])}. kl(δ, 1-δ) is the relative entropy of coins with δ and 1-δ."
     )
-    rows = []
-    for place in experiment.grid:
-        row = grid_numbers(experiment, *place)
-        shown = [f"{row['T']:,.1f}", *(_number(row[column]) for column in NUMBERS if column != "T")]
-        rows.append([f"δ = {place[0]:g}, ε = {place[1]:g}", *shown])
-    return f'<p class="soft">{facts}</p>' + page.table(["", *NUMBERS.values()], rows)
 
 
 # --------------------------------------------------------------------------------------------------------- full size

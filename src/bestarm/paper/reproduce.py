@@ -24,6 +24,8 @@ from bestarm.paper.full_size_run import full_size_table, run_full_size, write_fu
 from bestarm.paper.readings import READINGS
 from bestarm.paper.readings_figure import readings_table, save_readings_figures
 from bestarm.paper.report import FullSizePart, PaperPart, write_report
+from bestarm.paper.stored_results import NAME as STORED
+from bestarm.paper.stored_results import STORED_EXPERIMENTS, stored_table
 from bestarm.simulation import progress_bar
 from bestarm.simulation.progress import Progress
 
@@ -42,11 +44,14 @@ class Reproduction:
         One row per point of the figures. Empty if none of the paper's experiments was run.
     full_size : pandas.DataFrame
         One row per method under an attack, of the full-size experiments, as `full_size_table` returns it; or empty.
+    stored : pandas.DataFrame
+        The first author's stored results of 2022 beside ours, as `stored_table` returns them; or empty.
     """
 
     claims: pd.DataFrame
     points: pd.DataFrame
     full_size: pd.DataFrame
+    stored: pd.DataFrame
 
 
 def reproduce(
@@ -65,8 +70,8 @@ def reproduce(
     Parameters
     ----------
     names : sequence of str or Experiment
-        exp1 ... exp9, or all for these nine; variations of them that `experiment` makes; pkis2-full and nycc-full,
-        which need their data and are never implied.
+        exp1 ... exp9 and stored-2022, or all for these ten; variations of the nine that `experiment` makes; pkis2-full
+        and nycc-full, which need their data and are never implied.
     out, trials, seed, workers, resume, overwrite
         As for `run_experiments`. The full-size experiments run 2 % of the trials, and fewer.
     progress : bool
@@ -75,20 +80,22 @@ def reproduce(
     Returns
     -------
     Reproduction
-        The claims with their verdicts, the points, and the rows of the full-size experiments. `out` then has
-        report.html, figures/ (.png, .svg), and, as .csv, .parquet and .tex, the tables points, readings, claims and
-        claims-by-reading (of the paper's experiments) and full-size (of the others).
+        The claims with their verdicts, the points, the rows of the full-size experiments, and the stored results.
+        `out` then has report.html, figures/ (.png, .svg), and, as .csv, .parquet and .tex, the tables points, readings,
+        claims and claims-by-reading (of the paper's experiments), stored-2022 and full-size (of the others).
     """
     of_paper, at_full_size = _parted(names)
     count = checked_run(trials, seed, workers)
     large = full_size_experiments(at_full_size, seed)  # refuses missing data before anything is written
-    chosen = chosen_experiments(of_paper) if of_paper else ()
+    with_stored = STORED in of_paper or "all" in of_paper
+    nine = [name for name in of_paper if name != STORED]
+    chosen = chosen_experiments(nine) if nine else ()
     folder = paper_folder(out, count, seed)
     folder.open(resume, overwrite)
     folder.remove_outputs()
     claims, points, paper = pd.DataFrame(), pd.DataFrame(), None
     if of_paper:
-        paper = _run_paper(chosen, folder, count, workers, progress)
+        paper = _run_paper(chosen, with_stored, folder, count, workers, progress)
         points = paper.points
         claims = pd.DataFrame(claims_rows(paper.verdicts))
         if paper.verdicts:
@@ -102,7 +109,7 @@ def reproduce(
         write_full_size(run, table, folder.path)
         full = FullSizePart(run, table, save_full_size_figures(table, large, folder.path / "figures"))
     write_report(paper, full, folder.path / "report.html")
-    return Reproduction(claims, points, table)
+    return Reproduction(claims, points, table, pd.DataFrame() if paper is None else paper.stored)
 
 
 def run_experiments(
@@ -182,22 +189,27 @@ def _parted(names: Sequence[str | Experiment]) -> tuple[list[str | Experiment], 
         raise InputError("experiments", "be a list of names", names, f"put it in brackets: [{names!r}]")
     for name in names:
         if not isinstance(name, Experiment):
-            one_of("experiments", name, (*EXPERIMENTS, "all", *FULL_SIZE))
+            one_of("experiments", name, (*EXPERIMENTS, STORED, "all", *FULL_SIZE))
     large = [name for name in names if isinstance(name, str) and name in FULL_SIZE]
     return [name for name in names if name not in large] if names else ["all"], large
 
 
-def _run_paper(chosen: tuple[Experiment, ...], folder: Folder, trials: int, workers: int, progress: bool) -> PaperPart:
+def _run_paper(
+    chosen: tuple[Experiment, ...], with_stored: bool, folder: Folder, trials: int, workers: int, progress: bool
+) -> PaperPart:
     wanted = all_trials(chosen, trials)
+    if with_stored:
+        wanted |= wanted_trials(STORED_EXPERIMENTS, trials)
     total, figures = sum(wanted.values()), 3 * len(chosen)
     each = max(1, total // 500)  # a figure takes about as long as so many trials
     with progress_bar(f"{total:,} trials, {figures} figures", total + figures * each, progress) as advance:
         run = Run(chosen, trials, folder.seed, run_points(wanted, folder, workers, advance))
-        table = points_table(run)
-        write_table(table, folder.path, "points", "Pulls and errors at every point of the figures.")
-        write_trials(run, folder.path)
+        table, drawn = points_table(run), {}
         figures_folder = folder.path / "figures"
-        drawn = save_figures(table, chosen, figures_folder, lambda: advance(each))
+        if chosen:
+            write_table(table, folder.path, "points", "Pulls and errors at every point of the figures.")
+            write_trials(run, folder.path)
+            drawn = save_figures(table, chosen, figures_folder, lambda: advance(each))
         judged = [experiment for experiment in chosen if experiment.name in EXPERIMENTS]
         verdicts = judge(run)
         readings = readings_table(run, judged)
@@ -206,4 +218,7 @@ def _run_paper(chosen: tuple[Experiment, ...], folder: Folder, trials: int, work
                 readings, folder.path, "readings", "Pulls and errors of the paper's methods under every reading."
             )
             drawn |= save_readings_figures(readings, judged, figures_folder, lambda: advance(each))
-    return PaperPart(run, table, readings, verdicts, drawn)
+        stored = stored_table(run) if with_stored else pd.DataFrame()
+        if with_stored:
+            write_table(stored, folder.path, STORED, "Mean pulls stored in 2022 by the first author, and ours.")
+    return PaperPart(run, table, readings, verdicts, drawn, stored)

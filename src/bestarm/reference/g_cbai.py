@@ -31,7 +31,7 @@ class GCBAI:
         The theorem's radius or that of the experiments.
     power : float > 1
         The paper's exponent beta, of "theory".
-    exploration : {"hoeffding", "chernoff", "none"}
+    exploration : {"hoeffding", "half", "chernoff", "none"}
         Which T.
     """
 

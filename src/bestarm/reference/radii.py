@@ -22,10 +22,12 @@ def exploration_pulls(alpha: float, delta: float, kind: str) -> float:
         return 1.0  # reading #10: nothing is trimmed, and both formulas diverge
     if kind == "hoeffding":
         return 2 / alpha**2 * math.log(1 / delta)  # definition of T before eq. sampling rule
+    if kind == "half":
+        return math.log(1 / delta) / alpha**2  # the first author's code of 2022
     if kind == "chernoff":
         # The n with exp(-n kl(alpha, alpha/2)) = delta, in place of Hoeffding's exp(-n alpha^2 / 2).
         return math.log(1 / delta) / bernoulli_kl(alpha, alpha / 2)
-    raise ValueError(f"exploration must be 'hoeffding', 'chernoff' or 'none', got {kind!r}")
+    raise ValueError(f"exploration must be 'hoeffding', 'half', 'chernoff' or 'none', got {kind!r}")
 
 
 def gap_radius_theory(n: int, t: int, K: int, delta: float, epsilon: float, sigma: float, power: float) -> float:
@@ -45,8 +47,13 @@ def gap_radius_empirical(n: int, t: int, delta: float, sigma: float) -> float:
     return sigma * math.sqrt(2 / n) * math.sqrt(math.log(ratio))
 
 
-def elimination_radius(t: int, K: int, delta: float, epsilon: float, sigma: float) -> float:
+def elimination_radius(t: int, K: float, delta: float, epsilon: float, sigma: float) -> float:
     """gamma_t of theorem PAC_SE after t rounds."""
     # K t^2 pi^2 / (12 delta) >= 2 pi^2 / 12 = 1.64... > 1 for K >= 2, t >= 1, delta < 1: the root is real and positive.
     log_term = math.log(K * t**2 * math.pi**2 / (12 * delta))
     return sigma / (1 - epsilon) * math.sqrt(2 / t) * math.sqrt(log_term)
+
+
+def elimination_radius_of_all_pulls(t: int, K: float, delta: float, sigma: float) -> float:
+    """The radius of the first author's code of 2022: t counts all pulls, pi^2 / 6, and no 1/(1-epsilon)."""
+    return sigma * math.sqrt(2 / t) * math.sqrt(math.log(K * t**2 * math.pi**2 / (6 * delta)))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bestarm.policy import Estimate, Question
 from bestarm.reference.estimators import trimmed_mean
-from bestarm.reference.radii import elimination_radius, exploration_pulls
+from bestarm.reference.radii import elimination_radius, elimination_radius_of_all_pulls, exploration_pulls
 
 
 class SECBAI:
@@ -25,14 +25,30 @@ class SECBAI:
         K, delta, epsilon, sigma.
     alpha : float in [0, 0.5), optional
         Fraction trimmed off each end; epsilon / 2 as in lemma est_con (reading #9).
-    exploration : {"hoeffding", "chernoff", "none"}
+    exploration : {"hoeffding", "half", "chernoff", "none"}
         Which T.
+    radius : {"rounds", "all-pulls"}
+        The theorem's, or that of the first author's code of 2022, which also compares with arms that were dropped.
+    radius_arms : float >= 1, optional
+        What stands for K in the radius; the number of arms.
     """
 
     name = "reference se-cbai"
 
-    def __init__(self, question: Question, *, alpha: float | None = None, exploration: str = "hoeffding") -> None:
+    def __init__(
+        self,
+        question: Question,
+        *,
+        alpha: float | None = None,
+        exploration: str = "hoeffding",
+        radius: str = "rounds",
+        radius_arms: float | None = None,
+    ) -> None:
+        if radius not in ("rounds", "all-pulls"):
+            raise ValueError(f"radius must be 'rounds' or 'all-pulls', got {radius!r}")
         self.question, self.K = question, question.arms
+        self.of_all_pulls = radius == "all-pulls"
+        self.radius_arms = question.arms if radius_arms is None else radius_arms
         self.alpha = question.epsilon / 2 if alpha is None else alpha
         self.T = exploration_pulls(self.alpha, question.delta, exploration)
         self.rewards: list[list[float]] = [[] for _ in range(self.K)]
@@ -50,7 +66,10 @@ class SECBAI:
             self.t += 1
             if self.t >= self.T:  # line 4, "or N_i(t) < T", where N_i(t) = t
                 mu = {i: self.estimate(self.rewards[i]) for i in self.active}
-                cut = max(mu.values()) - 2 * self.gamma(self.t)  # line 4; over M_t, not S_t (reading #4)
+                highest = compared = max(mu.values())  # line 4; over M_t, not S_t (reading #4)
+                if self.of_all_pulls:  # dropped arms too, at their last estimate
+                    compared = max(self.estimate(rewards) for rewards in self.rewards)
+                cut = min(compared - 2 * self.gamma(self.t), highest)  # so that the best active arm stays
                 self.active = [i for i in self.active if not mu[i] < cut]  # line 4, all against the same maximum
 
     def decision(self) -> int | None:
@@ -70,7 +89,10 @@ class SECBAI:
         """mu_i, eq. estimator."""
         return trimmed_mean(values, self.alpha)
 
-    def gamma(self, t: int) -> float:
-        """gamma_t of theorem PAC_SE."""
+    def gamma(self, rounds: int) -> float:
+        """gamma_t of theorem PAC_SE after so many rounds; or with t = 1 + all pulls before the last of them."""
         question = self.question
-        return elimination_radius(t, self.K, question.delta, question.epsilon, question.sigma)
+        if not self.of_all_pulls:
+            return elimination_radius(rounds, self.radius_arms, question.delta, question.epsilon, question.sigma)
+        before = [rounds - 1 if i in self.active else min(rounds - 1, len(self.rewards[i])) for i in range(self.K)]
+        return elimination_radius_of_all_pulls(1 + sum(before), self.radius_arms, question.delta, question.sigma)

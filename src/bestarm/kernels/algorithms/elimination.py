@@ -4,6 +4,9 @@ Line numbers are those of the paper's listing; a pass of its loop is a round. Re
 active arm; a round pulls every active arm once, lowest index first; the test is made at the end of a round, from
 t >= T on, for all active arms at once, against the best active one (#4, #7). Rewards that were not asked for may put
 arms ahead of the round: then t is the smallest count of an active arm.
+
+The other radius, ALL_PULLS, is that of the first author's code of 2022: t counts the pulls of all arms, and the maximum
+is over all arms, dropped ones at their last estimate.
 """
 
 from __future__ import annotations
@@ -13,9 +16,10 @@ from numpy.typing import NDArray
 
 from bestarm.kernels.jit.compile import inlined_kernel, kernel
 from bestarm.kernels.order_statistics.samples import Arms, Pool, Record
+from bestarm.kernels.rule import ALL_PULLS
 from bestarm.kernels.shortcuts.quiet_bounds import quiet_until
 from bestarm.kernels.state.estimates import estimate
-from bestarm.kernels.state.radii import elimination_radius
+from bestarm.kernels.state.radii import elimination_radius, elimination_time
 
 Members = NDArray[np.int64]  # M_t: the active arms, in order, at the beginning
 
@@ -26,7 +30,13 @@ def _eliminate(arms: Arms, control: Record, rule: Record, pool: Pool, members: M
     highest = -np.inf
     for place in range(control.active):
         highest = max(highest, estimate(arms[members[place]], rule, pool))
-    cut = highest - 2.0 * elimination_radius(rule, arms.size, control.rounds)
+    compared = highest
+    if rule.clock == ALL_PULLS:
+        for index in range(arms.size):
+            if arms[index].active == 0 and arms[index].told > 0:
+                compared = max(compared, estimate(arms[index], rule, pool))
+    reach = 2.0 * elimination_radius(rule, rule.counted, elimination_time(arms, rule, control.rounds))
+    cut = min(compared - reach, highest)  # the best active arm stays, whatever a dropped one had
     staying = 0
     for place in range(control.active):
         index = members[place]
@@ -36,7 +46,7 @@ def _eliminate(arms: Arms, control: Record, rule: Record, pool: Pool, members: M
             members[staying] = index
             staying += 1
     control.active = staying
-    control.quiet = quiet_until(arms, control, rule, pool, members, highest)  # no test is needed before
+    control.quiet = quiet_until(arms, control, rule, pool, members, compared)  # no test is needed before
 
 
 @inlined_kernel
@@ -92,4 +102,4 @@ def radius(arms: Arms, rule: Record, index: int) -> float:
     pulls = arms[index].told
     if pulls == 0 or pulls < rule.explored:
         return np.inf
-    return elimination_radius(rule, arms.size, pulls)
+    return elimination_radius(rule, rule.counted, elimination_time(arms, rule, pulls))

@@ -24,7 +24,7 @@ from bestarm.kernels.order_statistics.samples import (
 from bestarm.kernels.order_statistics.windows import HIGH_CUT, LOW_CUT
 from bestarm.kernels.rule import MEAN, MEDIAN
 from bestarm.kernels.state.estimates import first_rank
-from bestarm.kernels.state.radii import elimination_radius
+from bestarm.kernels.state.radii import elimination_radius, elimination_time
 
 Members = NDArray[np.int64]
 
@@ -96,7 +96,7 @@ def _is_quiet(
 
     Bounds of the estimates widen and gamma_t falls with every round, so the last one speaks for all before it.
     """
-    reach = 2.0 * elimination_radius(rule, arms.size, control.rounds + more)
+    reach = 2.0 * elimination_radius(rule, rule.counted, elimination_time(arms, rule, control.rounds + more))
     lowest = np.inf
     top = highest
     for place in range(control.active):

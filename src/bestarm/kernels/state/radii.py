@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from bestarm.kernels.jit.compile import inlined_kernel
-from bestarm.kernels.order_statistics.samples import Record
+from bestarm.kernels.order_statistics.samples import Arms, Record
+from bestarm.kernels.rule import ROUNDS
 
 THEORY = 0
 EMPIRICAL = 1
@@ -16,6 +17,11 @@ EMPIRICAL = 1
 def hoeffding_pulls(alpha: float, delta: float) -> float:
     """Return T(alpha, delta) = (2 / alpha^2) log(1/delta) (before the arm selection rule), 1 at alpha = 0."""
     return 2.0 / alpha / alpha * -math.log(delta) if alpha > 0.0 else 1.0
+
+
+def half_pulls(alpha: float, delta: float) -> float:
+    """Return half of the paper's T, log(1/delta) / alpha^2 (the first author's code of 2022), 1 at alpha = 0."""
+    return -math.log(delta) / alpha / alpha if alpha > 0.0 else 1.0
 
 
 def chernoff_pulls(alpha: float, delta: float) -> float:
@@ -54,3 +60,20 @@ def elimination_radius(rule: Record, arms: float, t: float) -> float:
     """Return gamma_t = sigma / (1 - epsilon) sqrt(2/t log(K t^2 pi^2 / (12 delta))) (Theorem PAC_SE)."""
     log_term = np.log(arms * np.pi**2 / 12.0) - np.log(rule.delta) + 2.0 * np.log(t)
     return rule.scale * np.sqrt(2.0 / t) * np.sqrt(log_term)
+
+
+@inlined_kernel
+def elimination_time(arms: Arms, rule: Record, finished: int) -> float:
+    """Return t of the test after a number of finished rounds: that number, or 1 + all pulls before the last of them.
+
+    An arm that was dropped has stopped counting; rewards ahead of the round do not count either.
+    """
+    if rule.clock == ROUNDS:
+        return float(finished)
+    total = 1.0
+    for index in range(arms.size):
+        before = finished - 1
+        if arms[index].active == 0:
+            before = min(before, arms[index].told)
+        total += before
+    return total
