@@ -99,7 +99,7 @@ def identify(
         ),
     ] = None,
     exploration: Annotated[
-        str | None, typer.Option(help="Replay only: hoeffding, chernoff or none (not certified).")
+        str | None, typer.Option(help="Replay only: hoeffding, half, chernoff or none (not certified).")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report to share to this file (.html or .md).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Save a plot to this file (.png, .svg or .pdf).")] = None,

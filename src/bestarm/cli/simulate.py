@@ -65,7 +65,7 @@ def simulate(
         typer.Option(help="Contaminated values, one for all arms or one per arm; default: the paper's adversary."),
     ] = None,
     threshold: Annotated[str | None, typer.Option(help="theory or empirical (gap family).")] = None,
-    exploration: Annotated[str | None, typer.Option(help="hoeffding, chernoff or none (not certified).")] = None,
+    exploration: Annotated[str | None, typer.Option(help="hoeffding, half, chernoff or none (not certified).")] = None,
     contamination: SimulatedContamination = None,
     resolution: Resolution = None,
     good_enough: GoodEnough = None,
