@@ -58,6 +58,13 @@ def identify(
             "rewards, which assumes that clean ones are normal.",
         ),
     ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="With --sigma estimate: picks the rewards that it is taken from.",
+            show_default="from the log's rewards",
+        ),
+    ] = None,
     delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
     contamination: Annotated[
         str | None,
@@ -122,6 +129,7 @@ def identify(
         "contamination": contamination,
         "good_enough": good_enough,
         "paired": paired,
+        "seed": seed,
     }
     replay = given(resolution=resolution, exploration=exploration)
     if method != "certified":

@@ -47,7 +47,7 @@ Counted = Annotated[
 Bounds = Annotated[str | None, typer.Option(metavar="A,B", help="Lowest and highest possible reward, such as 1,5.")]
 
 _PARAMETERS = "arm|reward|source|time|wide|counted|missing|on_bad_row|paired|sequential|contamination|sigma|bounds|"
-_PARAMETERS += "good_enough"
+_PARAMETERS += "good_enough|seed"
 _IN_PYTHON = re.compile(rf"\b({_PARAMETERS})=(True|False|None|'[^']*'|\"[^\"]*\"|\([^)]*\)|[\d.]+|(?=\W|$))")
 
 

@@ -8,6 +8,8 @@ p goes by m and g alone. Section 13 of docs/explanation/certified.md.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +29,6 @@ from bestarm.problem import pose
 SHARE_ASIDE = 0.25  # of each arm's rewards
 SHARE_OF_DELTA = 0.2
 _TAILS = np.linspace(0.02, 0.45, 44)  # p
-_SEED = 14
 
 
 def with_estimated_sigma(
@@ -38,8 +39,9 @@ def with_estimated_sigma(
     epsilon: float,
     bounds: tuple[float, float] | None,
     good_enough: float | None,
+    seed: int | None = None,
 ) -> LogResult:
-    """Return the verdict on a log whose sigma is not known."""
+    """Return the verdict on a log whose sigma is not known; `seed` picks what it is estimated from."""
     from bestarm.log.verdict import judge_rewards
 
     delta, epsilon = checked(delta=delta, epsilon=epsilon)
@@ -49,37 +51,56 @@ def with_estimated_sigma(
         raise InputError(
             "sigma", "be a number for contamination='sources'", "estimate", "give sigma or, better, bounds"
         )
-    aside, rest = set_aside(rewards)
+    seed = seed_of(rewards) if seed is None else int(checked(seed=seed)[0])
+    aside, rest = set_aside(rewards, seed)
     sigma = largest_sigma(rewards, aside, kind, SHARE_OF_DELTA * delta, epsilon)
     problem = pose(rest.labels, delta=(1.0 - SHARE_OF_DELTA) * delta, epsilon=epsilon, sigma=sigma)
     sizes = np.array([each.size for each in aside])
     result = judge_rewards(rest, problem, kind, good_enough, aside=sizes.tolist())
     said = result.promise.replace(HOW_MANY, "how many an arm got was fixed") + (
-        f"; clean rewards are of normal shape; sigma is an upper bound from {sizes.sum():,} rewards picked at random, "
-        "which were used for nothing else"
+        f"; clean rewards are of normal shape; sigma is an upper bound from {sizes.sum():,} rewards picked at random "
+        f"(seed {seed}), which were used for nothing else"
     )
     # The p-value is one if sigma is not too small, which has a probability of its own.
     p_value = None if result.evidence is None else min(1.0, result.evidence + SHARE_OF_DELTA * delta)
-    return replace(result, delta=delta, promise=said, sigma_from=int(sizes.sum()), evidence=p_value)
+    options = {**result.options, "seed": seed}
+    return replace(result, delta=delta, promise=said, sigma_from=int(sizes.sum()), evidence=p_value, options=options)
 
 
-def set_aside(rewards: Rewards) -> tuple[list[NDArray[np.float64]], Rewards]:
+def seed_of(rewards: Rewards) -> int:
+    """Return a number below 2^48 that follows from the rewards of all arms, whatever the order of the rows.
+
+    A fixed seed would set aside the same ranks of every log with as many rewards, and some sets of ranks are all near
+    the middle. Equal logs have equal seeds, so that a verdict can be repeated.
+    """
+    digest = hashlib.sha256()
+    for index, label in enumerate(rewards.labels):
+        values, counts = _grouped(rewards, index)
+        digest.update(json.dumps([str(label), values.size]).encode())
+        digest.update((values + 0.0).astype("<f8").tobytes())  # -0.0 is 0.0
+        digest.update(counts.astype("<i8").tobytes())
+    return int.from_bytes(digest.digest()[:6], "big")
+
+
+def _grouped(rewards: Rewards, index: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the different rewards of an arm, ascending, and how often each occurs."""
+    if rewards.counts is None:
+        values, counts = np.unique(rewards.values[index], return_counts=True)
+        return values, counts.astype(np.int64)
+    occurs = rewards.counts[index] > 0
+    return rewards.values[index][occurs], rewards.counts[index][occurs].astype(np.int64)
+
+
+def set_aside(rewards: Rewards, seed: int) -> tuple[list[NDArray[np.float64]], Rewards]:
     """Return a quarter of each arm's rewards, picked at random, ascending, and the rest."""
     picked, values, counts = [], [], []
-    for index, each in enumerate(rewards.values):
-        random = np.random.default_rng([_SEED, index])
-        number = int(rewards.numbers[index])
-        size = int(SHARE_ASIDE * number)
-        if rewards.counts is None:
-            mask = np.zeros(number, bool)
-            mask[random.permutation(number)[:size]] = True
-            picked.append(each[mask])
-            values.append(each[~mask])
-        else:
-            taken = random.multivariate_hypergeometric(rewards.counts[index], size, method="marginals")
-            picked.append(np.repeat(each, taken))
-            values.append(each)
-            counts.append(rewards.counts[index] - taken)
+    for index, number in enumerate(map(int, rewards.numbers)):
+        each, times = _grouped(rewards, index)
+        random = np.random.default_rng([seed, index])
+        taken = random.multivariate_hypergeometric(times, int(SHARE_ASIDE * number), method="marginals")
+        picked.append(np.repeat(each, taken))
+        values.append(each if rewards.counts is not None else np.repeat(each, times - taken))
+        counts.append(times - taken)
     rest: Any = replace(rewards, values=tuple(values), counts=None if rewards.counts is None else tuple(counts))
     return picked, rest
 

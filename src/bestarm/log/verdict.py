@@ -45,6 +45,7 @@ def identify_log(
     contamination: str | None = None,
     good_enough: float | None = None,
     paired: bool = False,
+    seed: int | None = None,
     sequential: bool = False,
     replay: Mapping[str, Any] | None = None,
     **reading: Any,
@@ -76,6 +77,9 @@ def identify_log(
     paired : bool
         Sources within bounds only: compare two arms by the difference of what a source says of them. No order matters
         then, but the arms that a source is asked about must have been fixed before its first reward.
+    seed : int, optional
+        sigma="estimate" only: picks the rewards that sigma is estimated from. By default it follows from the rewards
+        of the log, whatever their order; it is among the options of the result.
     sequential : bool
         Replay the log in its order instead, by `Identifier`, and stop as soon as it is decided.
     replay : mapping, optional
@@ -104,6 +108,10 @@ def identify_log(
             fix = "bounds are better: bounds=(1, 5) for one to five stars; inspect says what a log supports"
             raise InputError("sigma", "be given, or bounds", "neither", fix)
         pose(2, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)  # what is refused, is before the reading
+    if seed is not None:
+        checked(seed=seed)
+        if sigma != "estimate":
+            raise InputError("seed", "come with sigma='estimate'", seed, "nothing else is picked at random")
     if good_enough is not None:
         (good_enough,) = checked(good_enough=good_enough)
     if sequential:
@@ -128,7 +136,9 @@ def identify_log(
     if isinstance(sigma, str):
         from bestarm.log.spread import with_estimated_sigma
 
-        return with_estimated_sigma(rewards, kind, delta=delta, epsilon=epsilon, bounds=bounds, good_enough=good_enough)
+        return with_estimated_sigma(
+            rewards, kind, delta=delta, epsilon=epsilon, bounds=bounds, good_enough=good_enough, seed=seed
+        )
     problem = pose(rewards.labels, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
     return judge_rewards(rewards, problem, kind, good_enough, paired=paired)
 
