@@ -509,3 +509,30 @@ def test_the_first_refusal_is_of_what_comes_first(tmp_path: Path) -> None:
         run("identify", log, "--epsilon", "0.1")
     with pytest.raises(InputError, match=r"epsilon must be in \[0, 0.5\), got 8.0: it is a share: 8 % is 0.08"):
         run("identify", log, "--epsilon", "8", "--bounds", "1,5")
+
+
+def test_a_column_named_when_orders_what_a_source_said(tmp_path: Path) -> None:
+    """Each voter rates both, and the first counts: in a shuffled file by the time, and the answer is the same."""
+    random = np.random.default_rng(31)
+    rows = []
+    for voter in range(300):
+        arms = ("A", "B") if voter % 2 else ("B", "A")
+        for place, arm in enumerate(arms):  # who speaks second says the opposite
+            good = (arm == "A") == (place == 0)
+            rows.append(f"{arm},{int(random.random() < (0.9 if good else 0.1))},{voter},{2 * voter + place}")
+    answers = []
+    for lines in (rows, list(random.permutation(rows))):
+        path = written(tmp_path, "\n".join(("arm,reward,voter,when", *lines)) + "\n")
+        question = ("identify", path, "--epsilon", 0.01, "--bounds", "0,1", "--source", "voter", "--format", "json")
+        found = json.loads(run(*question).stdout)
+        answers.append((found["best"], found["evidence"]))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == "A"
+
+
+def test_a_replay_claims_no_probability_for_overturn(tmp_path: Path) -> None:
+    rows = [f"{arm},{value}" for _ in range(200) for arm, value in (("A", 1), ("B", 0))]
+    path = written(tmp_path, "\n".join(("arm,reward", *rows)) + "\n")
+    shown = " ".join(run("identify", path, "--epsilon", 0.01, "--bounds", "0,1", "--sequential").stdout.split())
+    assert "overturn these rewards still single out 'A' with up to" in shown
+    assert "no probability is claimed for that" in shown

@@ -114,6 +114,9 @@ def identify(
 ) -> None:
     """Say which arm of a log is best, using all rows regardless of order, or why none is named.
 
+    With --source, of each source's own rows the first counts: their order matters unless there is a column of time.
+    Asking again with another model, sigma or filter until an arm is named spends delta each time.
+
     Exit code 0 if an arm is named, 3 if none is, 2 for bad input; 4 if an arm comes first but the rewards contradict
     the assumptions (an alarm), so that nothing is claimed about it.
     """

@@ -183,6 +183,11 @@ def _overturn(result: LogResult, who: str) -> str:
         of += ", besides the missing ones"
     if result.best is None:
         return f"{who} would be named with at most {many} {things} ({of}, whichever they are), and not with more"
+    if result.sequential:  # bets were chosen anew for each number, after the rewards were seen
+        return (
+            f"these rewards still single out {who} with up to {many} {things} ({of}, whichever they are); no "
+            "probability is claimed for that"
+        )
     return (
         f"it would take more than {many} {things} ({of}, whichever they are) to overturn this: with that many or "
         f"fewer, {who} is the best, wrong with probability at most {result.delta:g}{_same_sigma(result)}"

@@ -15,7 +15,7 @@ NAMES = {
         "reward": "reward stars star score rating value click clicks clicked vote grade points outcome converted",
         "source": "source voter voterid user userid rater raterid reviewer reviewerid visitor visitorid account "
         "accountid device deviceid",
-        "time": "time timestamp datetime date createdat ts",
+        "time": "time timestamp datetime date createdat ts when",
         "count": "count counts n number votes frequency times",
     }.items()
 }

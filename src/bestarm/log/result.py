@@ -41,7 +41,8 @@ class LogResult(Result):
         of a source on an arm that it had rewarded before.
     sensitivity : tuple of Sensitivity
         The verdict at each epsilon of a grid, by the same bets: those at any epsilon that is true are right, all
-        together, with probability at least 1 - delta, so one may look up afterwards what the answer needs.
+        together, with probability at least 1 - delta, so one may look up afterwards what the answer needs. Where a
+        coin decides, `overturn` has a delta of its own beside that.
     more : dict
         A rough forecast for each arm in question: how many more rewards of the same kind would decide it. Empty if a
         winner was named, or where even a thousand times as many would not do.
