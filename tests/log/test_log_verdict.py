@@ -629,7 +629,7 @@ def test_the_seed_of_a_log_follows_from_its_rewards_in_any_order() -> None:
     assert f"rewards picked at random (seed {seed}), which were used for nothing else" in result.promise
     assert identify_log(frame, seed=seed, **question).sigma == result.sigma
     assert identify_log(frame, seed=7, **question).options["seed"] == 7
-    frame.loc[0, "reward"] += 0.1
+    frame["reward"] = frame["reward"] + 0.1
     assert identify_log(frame, **question).options["seed"] != seed
     with pytest.raises(InputError, match="seed must come with sigma='estimate', got 7"):
         identify_log(frame, **question | {"sigma": 1.0}, seed=7)
