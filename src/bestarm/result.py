@@ -76,7 +76,8 @@ class Result:
     evidence : float or None
         A p-value for the winner (or the leader) being the best, valid at any time.
     tolerance : float or None
-        Largest epsilon of a grid, all smaller ones included, at which the rewards still single out the winner.
+        Largest epsilon of a grid, all smaller ones included, at which the rewards still single out the winner; of a log
+        the largest there is.
     overturn : int or None
         Largest number of replaced rewards (on each arm, or of all, as the contamination is counted) likewise.
     alarms : tuple of str
@@ -156,12 +157,19 @@ class Result:
         sentence = f"{self._named()}{self._compared()}: "
         sentence += f"{self.method} stopped after {self.pulls:,} rewards, {self._terms()}"
         if self.tolerance is not None and not self.alarms and not near:
-            sentence += f"; the same rewards would still single it out with epsilon up to {self.tolerance:.3g}"
-            if self.overturn:
-                where = "in all" if self.options.get("contamination") in ("share-of-all", "sources") else "on each arm"
-                many = "reward" if self.overturn == 1 else "rewards"
-                sentence += f", or with {self.overturn:,} {many} replaced {where}"
+            sentence += self._survived()
         return sentence
+
+    def _survived(self) -> str:
+        """Say how much more may be replaced; nothing if that is nothing."""
+        said = []
+        if self.tolerance:
+            said.append(f"with epsilon up to {share_shown(self.tolerance)}")
+        if self.overturn:
+            where = "in all" if self.options.get("contamination") in ("share-of-all", "sources") else "on each arm"
+            many = "reward" if self.overturn == 1 else "rewards"
+            said.append(f"with {self.overturn:,} {many} replaced {where}")
+        return f"; the same rewards would still single it out {', or '.join(said)}" if said else ""
 
     def _named(self) -> str:
         """Say what is claimed of the winner: no more than that it comes first if the rewards contradict themselves."""
@@ -290,6 +298,19 @@ def listed(labels: Sequence[Label], most: int = _SHOWN) -> str:
     """
     said = ", ".join(shown(label) for label in labels[:most])
     return said if len(labels) <= most else f"{said} and {len(labels) - most:,} more"
+
+
+def share_shown(share: float) -> str:
+    """Return a share up to which something holds, with three digits and never rounded up.
+
+    >>> share_shown(0.0000125), share_shown(0.115), share_shown(0.05239), share_shown(0.1), share_shown(0.0)
+    ('0.0000125', '0.115', '0.0523', '0.1', '0')
+    """
+    if share <= 0.0:
+        return "0"
+    decimals = 2 - math.floor(math.log10(share))
+    text = f"{math.floor(share * 10.0**decimals + 1e-6) / 10.0**decimals:.{max(decimals, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def as_json(value: Any) -> Any:

@@ -27,7 +27,7 @@ from bestarm.problem import Label, Problem
 from bestarm.tail_alarm import Tails, alarm_of_arm, tails_of
 
 GRID = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
-_FINE = tuple(round(0.005 * step, 3) for step in range(1, 98))  # for the tolerance
+_FINE = (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, *(round(0.005 * step, 3) for step in range(1, 98)))  # for the tolerance
 ALL = 2**62
 _POINTS = 30  # of a history
 

@@ -61,7 +61,7 @@ def test_the_clean_contest_names_the_best_caption_and_ends_with_0(files: dict[st
     assert shown.startswith("'A' has the highest mean of 8 arms")
     assert "overturn it would take more than 483 fake rewards (of 30,000, whichever they are) to overturn this" in shown
     assert "with that many or fewer, 'A' is the best, wrong with probability at most 0.05" in shown
-    assert "The answer stands up to epsilon = 0.016: are more than 1.6 % of your rewards fake?" in shown
+    assert "The answer stands up to epsilon = 0.0161: are more than 1.61 % of your rewards fake?" in shown
     assert "valid at any time" not in shown  # only the replay's is
     assert "- 30,000 rows read, 30,000 rewards in them." in shown
     bars = [line for line in done.stdout.splitlines() if "█" in line]
@@ -123,7 +123,7 @@ def test_an_undecided_log_says_which_arms_need_about_how_many_more() -> None:
     assert done.exit_code == 3
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("more ")]
     assert line.startswith("more       about ")
-    assert line.endswith(" would decide it (a rough forecast)")
+    assert line.endswith(" (a rough forecast) would decide it")
     assert "\nleader     'A', but that is not proved\n" in done.stdout
     assert "\ncandidates 'A', 'B'\n" in done.stdout
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
 import re
 from pathlib import Path
@@ -17,6 +20,7 @@ from bestarm.cli.app import app
 from bestarm.log.picture import draw
 from bestarm.log.rewards import Rewards
 from bestarm.log.verdict import identify_log
+from bestarm.result import share_shown
 
 KINDS = ("share-of-all", "share-of-arm", "prescient", "malicious", "sources")
 
@@ -170,3 +174,130 @@ def test_the_dot_of_a_picture_is_the_estimate_that_is_printed() -> None:
     result = identify_log(latencies(), epsilon=0.01, sigma=20)
     dots = [line.get_xdata()[0] for line in draw(result, curve=False).axes[0].lines if line.get_marker() == "o"]
     assert sorted(map(float, dots)) == sorted(row.estimate for row in result.arms)  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------------ one number for one question
+
+
+def conversions(ours: int, theirs: int = 2000) -> Rewards:
+    """Of 40,000 visits to each of two pages so many bought something."""
+    counts = tuple(np.array([40_000 - bought, bought]) for bought in (ours, theirs))
+    return Rewards(("A", "B"), (np.array([0.0, 1.0]),) * 2, counts)
+
+
+def normal_log() -> Rewards:
+    random = np.random.default_rng(0)
+    return Rewards(("A", "B"), tuple(np.sort(random.normal(mean, 1, 2000)) for mean in (0.5, 0.0)), None)
+
+
+@pytest.mark.parametrize("kind", [*KINDS[:-1]])
+@pytest.mark.parametrize("bounded", [True, False])
+def test_what_a_log_survives_does_not_depend_on_the_epsilon_that_was_asked_about(kind: str, bounded: bool) -> None:
+    logs = [conversions(number) for number in (2220, 2250, 2300)] if bounded else [normal_log()]
+    noise: dict[str, Any] = {"bounds": (0, 1)} if bounded else {"sigma": 1.0}
+    for log in logs:
+        grid = (0.0, 0.0001, 0.000325, 0.001, 0.01, 0.05)
+        results = [identify_log(log, epsilon=epsilon, contamination=kind, **noise) for epsilon in grid]
+        assert len({result.overturn for result in results}) == 1
+        assert len({result.tolerance for result in results}) == 1
+        tolerance = results[0].tolerance
+        assert tolerance is not None
+        for result in results:
+            assert (result.best == "A") == (result.epsilon <= tolerance)
+            for row in result.sensitivity:
+                assert (row.best == "A") == (row.epsilon <= tolerance)
+            if kind == "share-of-all":
+                assert (result.best == "A") == (result.replaced <= result.overturn)  # type: ignore[operator]
+        beyond = identify_log(log, epsilon=1.002 * tolerance + 2 / 4000, contamination=kind, **noise)
+        assert beyond.best is None
+
+
+def test_a_small_tolerance_is_not_rounded_to_nothing() -> None:
+    result = identify_log(conversions(2250), epsilon=0.0, bounds=(0, 1))
+    assert result.tolerance == result.overturn / 80_000  # type: ignore[operator]
+    assert "with epsilon up to 0.000412" in str(result)
+    none = identify_log(conversions(2215), epsilon=0.0, bounds=(0, 1))
+    assert (none.best, none.overturn, none.tolerance) == ("A", 0, 0.0)
+    assert "single it out only at epsilon = 0" in str(none)
+
+
+def test_tolerance_counts_what_is_missing_and_what_sources_say() -> None:
+    random = np.random.default_rng(8)
+    log = frame({"A": random.binomial(1, 0.8, 900) * 1.0, "B": random.binomial(1, 0.4, 900) * 1.0}).sample(
+        frac=1.0, random_state=1
+    )
+    log["source"] = np.arange(len(log))
+    result = identify_log(log, source="source", epsilon=0.01, bounds=(0, 1))
+    assert result.best == "A"
+    assert result.overturn is not None
+    assert result.tolerance == result.overturn / 1800
+    lost = log.drop(columns="source")
+    lost.loc[lost.index[:9], "reward"] = np.nan
+    partly = identify_log(lost, epsilon=0.01, bounds=(0, 1), missing="replaced")
+    assert partly.overturn is not None
+    assert partly.tolerance == (partly.overturn + 9) / 1800
+    again = identify_log(lost, epsilon=partly.tolerance, bounds=(0, 1), missing="replaced")
+    assert (again.best, again.overturn, again.tolerance) == ("A", partly.overturn, partly.tolerance)
+
+
+def places(log: pd.DataFrame, folder: Path, *words: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """The JSON of a verdict, and every text that is printed, written or drawn about it."""
+    log.to_csv(path := folder / "log.csv", index=False)
+    command = ["identify", str(path), "--arm", "arm", "--reward", "reward", *words]
+
+    def run(*more: str) -> str:
+        done = CliRunner(env={"COLUMNS": "100"}).invoke(app, [*command, *more])
+        assert done.exit_code in (0, 3), done.output
+        return done.stdout
+
+    found = json.loads(run("--format", "json"))
+    texts = {"table": run("--report", str(folder / "page.md"), "--plot", str(folder / "page.svg"))}
+    texts["csv"], texts["page"] = run("--format", "csv"), (folder / "page.md").read_text()
+    texts["page"] = texts["page"].replace("\\", "")
+    texts = {name: text if name == "csv" else " ".join(text.split()) for name, text in texts.items()}
+    return found, {**texts, "sentence": found["verdict"], "drawing": (folder / "page.svg").read_text()}
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+@pytest.mark.parametrize("epsilon", ["0", "0.0004", "0.03", "0.1"])
+def test_every_place_prints_the_same_numbers(tmp_path: Path, epsilon: str, sequential: bool) -> None:
+    random = np.random.default_rng(6)
+    log = frame({name: random.binomial(1, p, 1500) * 1.0 for name, p in (("A", 0.6), ("B", 0.45), ("C", 0.2))})
+    log = log.sample(frac=1.0, random_state=2)
+    words = ["--bounds", "0,1", "--epsilon", epsilon, *(["--sequential"] if sequential else [])]
+    found, texts = places(log, tmp_path, *words)
+    name = found["best"] or found["leader"]
+    assert name == "A"
+    if found["tolerance"]:
+        tolerance = share_shown(found["tolerance"])
+        for where in ("sentence", "table", "page"):
+            assert tolerance in texts[where]
+        if not sequential:
+            assert (
+                f"A alone, to {tolerance}"
+                in "".join(re.findall(r"<!-- (.*?) -->", texts["drawing"])) + texts["drawing"]
+            )
+    assert "epsilon up to 0," not in texts["table"]
+    assert "epsilon up to 0;" not in texts["sentence"]
+    if found["overturn"]:
+        for where in ("sentence", "table", "page"):
+            assert re.search(rf"\b{found['overturn']:,} (fake|replaced|reward)", texts[where]), where
+    rows = {row["label"]: row for row in csv.DictReader(io.StringIO(texts["csv"]))}
+    for arm in found["arms"]:
+        assert float(rows[arm["label"]]["estimate"]) == pytest.approx(arm["estimate"])
+        assert f"{arm['estimate']:.4g}" in texts["table"]
+        assert f"{arm['estimate']:.4g}" in texts["page"]
+    if found["limit"] == "budget":
+        for said in ("ore rewards may decide it", "cannot be forecast"):
+            assert (said in texts["page"]) == (said in texts["sentence"]) == (said in texts["table"])
+
+
+def test_a_log_without_a_forecast_does_not_say_that_more_rewards_may_decide_it(tmp_path: Path) -> None:
+    """All arms are alike: no number of such rewards would tell them apart."""
+    log = frame({"A": [0.0, 1.0] * 100, "B": [0.0, 1.0] * 100})
+    found, texts = places(log, tmp_path, "--bounds", "0,1", "--epsilon", "0.0")
+    assert (found["limit"], found["more"]) == ("budget", {})
+    for where in ("sentence", "table", "page"):
+        assert "not even a thousand times as many of this kind would" in texts[where]
+        assert "may decide" not in texts[where]
+    assert "may decide" not in texts["drawing"]

@@ -20,6 +20,7 @@ from bestarm.log.report import check_place, draw, write_report
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.log.verdict import identify_log
+from bestarm.result import share_shown
 from contest import BEST, law, write_contests
 
 COMMAND = "bestarm identify votes.csv --epsilon 0.01 --bounds 1,5 --report <page>.html"
@@ -98,7 +99,7 @@ def test_the_numbers_are_those_of_the_result(
         assert f"{row.pulls:,}" in words
     for lead in result.leads.values():
         assert f"{lead:.4g}" in words
-    assert f"{result.tolerance:g} ({100 * result.tolerance:.4g} %)" in words
+    assert f"{share_shown(result.tolerance)} ({share_shown(100 * result.tolerance)} %)" in words
     assert f"{result.overturn:,} {'dishonest sources' if name == 'sources' else 'replaced rewards'}" in words
     assert f"at most {100 * result.epsilon:g} % (that is, {result.replaced:,})" in words
     assert hashlib.sha256(logs[name].read_bytes()).hexdigest() in words
@@ -120,7 +121,7 @@ def test_the_answer_comes_first_and_says_no_more_than_is_proved(pages: Path) -> 
     assert "'A' has the highest mean of 8 arms \n" in winner
     assert "More might overturn it, or might not." in winner
     assert " No winner is named " in none
-    assert "'B' would be singled out as the best if epsilon were at most 0.004 (0.4 %), or with at most 128" in none
+    assert "'B' would be singled out as the best if epsilon were at most 0.0043 (0.43 %), or with at most 129" in none
     assert "give it as the source" in none
     assert "That the arms are equally good" in none
     assert "of the 3,490 sources, at most 1.5 % (that is, 52) are dishonest" in sources

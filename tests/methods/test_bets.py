@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bestarm.kernels.evidence.pair import SUBCELLS
+from bestarm.kernels.evidence.lattice import LANES
+from bestarm.kernels.evidence.pair import BETS, SUBCELLS
 from bestarm.methods.bets import (
     MALICIOUS,
     PRESCIENT,
@@ -19,9 +20,11 @@ from bestarm.methods.bets import (
     bounded_tables,
     clean_tables,
     lattice_family,
+    lattice_settings,
     lattice_tables,
     price,
 )
+from bestarm.methods.log_bets import log_bounded_family, log_lattice_family
 
 Floats = NDArray[np.float64]
 
@@ -93,6 +96,11 @@ def test_the_laws_are_sub_gaussian_with_mean_zero(name: str) -> None:
 # ------------------------------------------------------------------------------------------------------------- lattice
 
 
+def all_bets(contamination: str, epsilon: float) -> list[Bet]:
+    """Those of rewards that come one by one, and those of a log, which do not go by epsilon."""
+    return [*lattice_family(contamination, epsilon), *log_lattice_family(contamination)]
+
+
 def flat(bet: Bet, y: Floats) -> Floats:
     return bet.h(np.maximum(y, bet.lowest))
 
@@ -102,7 +110,7 @@ def flat(bet: Bet, y: Floats) -> Floats:
 def test_phi_bounds_the_mean_of_h(contamination: str, epsilon: float, name: str) -> None:
     law = LAWS[name]
     d = np.array([-6.0, -2.0, -0.5, *CELL[::16], 0.5, 2.0, 6.0])  # within a cell is what is used
-    for bet in lattice_family(contamination, epsilon):
+    for bet in all_bets(contamination, epsilon):
         means = np.array([law.mean(bet.h(law.points + mean)) for mean in d])
         assert (means <= bet.phi(d) + 1e-6 * bet.most).all()
         assert (bet.phi(d) <= bet.most).all()
@@ -110,7 +118,7 @@ def test_phi_bounds_the_mean_of_h(contamination: str, epsilon: float, name: str)
 
 @families
 def test_phi_rises_within_a_cell(contamination: str, epsilon: float) -> None:
-    for bet in lattice_family(contamination, epsilon):
+    for bet in all_bets(contamination, epsilon):
         rises = np.diff(bet.phi(np.linspace(-SPACING / 2.0, SPACING / 2.0, 1001)))
         assert (rises >= 0.0).all()
         assert bet.phi(CELL)[0] > 0.0
@@ -119,7 +127,7 @@ def test_phi_rises_within_a_cell(contamination: str, epsilon: float) -> None:
 @families
 def test_h_lies_between_its_least_value_and_its_largest(contamination: str, epsilon: float) -> None:
     y = np.concatenate([np.linspace(-60.0, 60.0, 120_001), [-1e15, -1e4, 1e4, 1e15]])
-    for bet in lattice_family(contamination, epsilon):
+    for bet in all_bets(contamination, epsilon):
         values = bet.h(y)
         assert bet.least > 0.0
         assert values.min() >= bet.least * (1.0 - ROUNDING)
@@ -133,7 +141,7 @@ def test_h_lies_between_its_least_value_and_its_largest(contamination: str, epsi
 @families
 def test_h_is_constant_where_the_kernel_stops_computing_it(contamination: str, epsilon: float) -> None:
     """Distances from the middle cell are cut at 44 sigma; the cells that are kept are at most 6 from there."""
-    for bet in lattice_family(contamination, epsilon):
+    for bet in all_bets(contamination, epsilon):
         for y in ([-38.0, -44.0, -1e6], [38.0, 44.0, 1e6]):
             assert bet.h(np.array(y)) == pytest.approx(bet.h(np.array(y))[0], rel=1e-12)
 
@@ -141,7 +149,7 @@ def test_h_is_constant_where_the_kernel_stops_computing_it(contamination: str, e
 @families
 def test_flat_bets_are_below_the_bets_of_all_cells_beyond(contamination: str, epsilon: float) -> None:
     y = np.linspace(-30.0, 30.0, 6001)
-    for bet in lattice_family(contamination, epsilon):
+    for bet in all_bets(contamination, epsilon):
         low = flat(bet, y)
         assert (np.diff(low) >= -ROUNDING).all()
         assert (bet.phi(CELL) <= bet.phi(CELL[-1:])[0]).all()
@@ -150,9 +158,14 @@ def test_flat_bets_are_below_the_bets_of_all_cells_beyond(contamination: str, ep
             assert (low <= flat(bet, y + cells * SPACING) * (1.0 + ROUNDING)).all()
 
 
+@pytest.mark.parametrize("of_log", [False, True])
 @families
-def test_tables_of_the_lattice_say_the_same(contamination: str, epsilon: float) -> None:
+def test_tables_of_the_lattice_say_the_same(contamination: str, epsilon: float, of_log: bool) -> None:
     bets, tables = lattice_family(contamination, epsilon), lattice_tables(contamination, epsilon)
+    if of_log:
+        bets = [*log_lattice_family(contamination)]
+        tables = lattice_settings(bets, contamination, epsilon)
+        assert len(bets) <= LANES
     assert tables["bets"] == len(bets)
     assert tables["weight"].sum() <= 1.0 + ROUNDING
     assert (tables["weight"] > 0.0).all()
@@ -193,7 +206,7 @@ def largest_mean(contamination: str, epsilon: float, law: Law, h: Floats, most: 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_no_adversary_gets_more_than_the_price(contamination: str, epsilon: float, name: str) -> None:
     law = LAWS[name]
-    for bet in lattice_family(contamination, epsilon):
+    for bet in all_bets(contamination, epsilon):
         for d in CELL[::32]:
             got = largest_mean(contamination, epsilon, law, bet.h(law.points + d), bet.most)
             assert got <= price(float(bet.phi(np.array([d]))[0]), bet, contamination, epsilon) + 1e-6 * bet.most
@@ -204,7 +217,7 @@ def test_products_against_an_adversary_that_looks_ahead_have_mean_at_most_one() 
     rng = np.random.default_rng(1)
     clean = rng.standard_normal((40_000, 6))
     hits = rng.random(clean.shape) < 0.1
-    for bet in lattice_family(PRESCIENT, 0.1):
+    for bet in all_bets(PRESCIENT, 0.1):
         values = np.where(hits, bet.most, bet.h(clean))
         final = np.prod(values / price(float(bet.phi(np.zeros(1))[0]), bet, PRESCIENT, 0.1), axis=1)
         assert final.mean() <= 1.0 + 4.0 * final.std() / math.sqrt(final.size)
@@ -214,7 +227,7 @@ def test_products_against_an_adversary_that_looks_ahead_have_mean_at_most_one() 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_a_replaced_reward_is_worth_its_odds_at_most(epsilon: float) -> None:
     y = np.linspace(-50.0, 50.0, 10_001)
-    for bet in lattice_family("share-of-arm", epsilon):
+    for bet in all_bets("share-of-arm", epsilon):
         logs = np.log(bet.h(y))
         assert logs.max() - logs.min() <= math.log(bet.most / bet.least) + ROUNDING
 
@@ -254,6 +267,14 @@ def test_bounded_bets_cost_at_least_their_mean(contamination: str, epsilon: floa
                 assert priced == pytest.approx(price(phi, bet, contamination, epsilon), rel=1e-12)
                 if contamination in (PRESCIENT, MALICIOUS):
                     assert largest_mean(contamination, epsilon, law, h, bet.most) <= priced * (1.0 + ROUNDING)
+
+
+def test_bounded_bets_of_a_log_have_the_forms_of_the_others() -> None:
+    bets = log_bounded_family()
+    known = {(bet.u, bet.clip) for epsilon in (0.0, 0.1) for bet in bounded_family(epsilon)[0]}
+    assert {(bet.u, bet.clip) for bet in bets} <= known
+    assert 0.99 < sum(bet.weight for bet in bets) <= 1.0
+    assert len(bets) <= BETS
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestarm.cli.log_options import spoken
 from bestarm.cli.output import Format, arm_rows, finite_leads, write_rows
+from bestarm.result import share_shown
 
 if TYPE_CHECKING:
     from bestarm.log.result import LogResult
@@ -143,11 +144,8 @@ def _facts(result: LogResult) -> Iterator[tuple[str, str]]:
         if result.leader is not None and result.pulls > 0:
             yield "leader", f"{who}, but that is not proved"
         yield "candidates", _listed(tuple(sorted(result.candidates, key=lambda label: label != result.leader)))
-    if result.more:
-        wanted = sorted(result.more, key=lambda label: -result.more[label])
-        each = ", ".join(f"{result.more[label]:,} of {label!r}" for label in wanted[:10])
-        whose = "" if result.sources is None else ", from new sources"
-        yield "more", f"about {each}{', ...' if len(wanted) > 10 else ''} would decide it (a rough forecast{whose})"
+    if result.best is None and result.limit == "budget" and not result.sequential:
+        yield "more", f"{result.forecast_in_words()}{' would decide it' if result.more else ''}"
     if result.evidence is None or result.alarms:
         return
     always = ", valid at any time" if result.sequential else ""
@@ -164,10 +162,14 @@ def _facts(result: LogResult) -> Iterator[tuple[str, str]]:
         would = "still single out" if result.best is not None else "would single out"
         yield (
             "tolerance",
-            f"the same rewards {would} {who} with any epsilon up to {result.tolerance:.3g}{_same_sigma(result)}",
+            f"the same rewards {would} {who} {_up_to(result.tolerance)}{_same_sigma(result)}",
         )
     if result.overturn is not None:
         yield "overturn", _overturn(result, who)
+
+
+def _up_to(tolerance: float) -> str:
+    return f"with any epsilon up to {share_shown(tolerance)}" if tolerance > 0.0 else "only if epsilon is 0"
 
 
 def _overturn(result: LogResult, who: str) -> str:
@@ -231,13 +233,13 @@ def _question(result: LogResult) -> str | None:
     """Return what an analyst has to answer: whether more is fake than the answer can withstand."""
     if result.alarms or not result.tolerance or result.leader is None:
         return None
-    share = f"{100.0 * result.tolerance:.3g} %"
+    share = f"{share_shown(100.0 * result.tolerance)} %"
     kind = result.options.get("contamination")
     things = {"sources": "your sources", "share-of-arm": "the rewards of some arm"}.get(kind or "", "your rewards")
     asked = f"are more than {share} of {things} {'dishonest' if kind == 'sources' else 'fake'}?"
     if result.best is not None and len(result.candidates) == 1:
         stands = "The answer stands" if result.sigma_from is None else "With this sigma the answer stands"
-        return f"{stands} up to epsilon = {result.tolerance:.3g}: {asked}"
+        return f"{stands} up to epsilon = {share_shown(result.tolerance)}: {asked}"
     if result.best is None:
-        return f"{result.leader!r} would be the answer up to epsilon = {result.tolerance:.3g}: {asked}"
+        return f"{result.leader!r} would be the answer up to epsilon = {share_shown(result.tolerance)}: {asked}"
     return None

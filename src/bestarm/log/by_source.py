@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contaminations import whole_share
 from bestarm.log.evidence import RIVALS, Evidence
 from bestarm.log.piles import Array, Pile, to_pile
 from bestarm.log.pricing import Allowance
@@ -46,9 +45,10 @@ class SourceEvidence(Evidence):
         self._problem = problem
         super().__init__(problem, "sources", [self._count(when) for when in self._whens])
 
-    def allowed(self, epsilon: float) -> float:
-        """Return how many of the sources may be dishonest."""
-        return float(whole_share(epsilon, self._table.number))
+    @property
+    def base(self) -> int:
+        """What epsilon is a share of: the sources."""
+        return self._table.number
 
     def worse(self, allowance: Allowance, hasty: bool = False) -> NDArray[np.bool_]:
         """Return which arms are proved worse than one of those with the highest locations."""

@@ -1,8 +1,9 @@
 """The evidence in a log, all rows at once: which arms are proved worse, and what else is read off.
 
 Section numbers are those of docs/explanation/certified.md; section 13 is about logs. The bets are fixed by the question
-and serve every epsilon and every count of replaced rewards: the evidence falls as either grows, so that all verdicts at
-an epsilon that is true, or a count that is not exceeded, are right together with probability at least 1 - delta.
+without its epsilon, and serve every epsilon and every count of replaced rewards: the evidence falls as either grows, so
+that all verdicts at an epsilon that is true, or a count that is not exceeded, are right together with probability at
+least 1 - delta, and none of them contradicts another, whichever epsilon was asked about.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from bestarm.kernels.rule import Rule
 from bestarm.log.piles import Array, Pile
 from bestarm.log.pricing import Allowance, make_bets, priced
 from bestarm.methods.bets import COUNTED, SPACING, farthest_clip
+from bestarm.methods.log_bets import RATES
 from bestarm.problem import Problem
 from bestarm.robustness import widest_lead
 from bestarm.tail_alarm import FarRewards, Tails
@@ -52,7 +54,7 @@ class Evidence:
     Parameters
     ----------
     problem : Problem
-        The question; its epsilon sets the bets.
+        The question. Its epsilon has no influence on the bets.
     contamination : str
         What epsilon means.
     piles : list of Pile
@@ -98,7 +100,7 @@ class Evidence:
     @property
     def reach(self) -> float:
         """How far from a mean, in the units of the bets, a sub-Gaussian reward is discounted: every bet is clipped."""
-        return farthest_clip(float(self.rule["epsilon"][0]))
+        return farthest_clip(min(RATES))
 
     @property
     def total(self) -> int:
@@ -125,9 +127,14 @@ class Evidence:
             shared = max(self.allowed(epsilon) - self.missing, 0.0)
         return Allowance(rule, own, shared, 0.0 if self.contamination in COUNTED else epsilon)
 
+    @property
+    def base(self) -> int:
+        """What epsilon is a share of, where it is one of all: the rewards N, those set aside included."""
+        return self.total + sum(pile.aside for pile in self.piles)
+
     def allowed(self, epsilon: float) -> float:
         """Return how many of all may be replaced, missing ones included."""
-        return float(whole_share(epsilon, self.total + sum(pile.aside for pile in self.piles)))
+        return float(whole_share(epsilon, self.base))
 
     def at_count(self, count: int) -> Allowance:
         """Return what so many replaced rewards come to: of all together, or on each arm, as epsilon is meant."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestarm.pictures import CANDIDATE, WINNER, draw_intervals, draw_leads, plain
-from bestarm.result import ArmRow
+from bestarm.result import ArmRow, share_shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +100,7 @@ def _draw_curve(result: LogResult, axes: Axes, tall: bool) -> None:
     numbers = [len(row.candidates) for row in result.sensitivity]
     kinds: dict[str, tuple[str, str, bool]] = {
         "a winner is named": (WINNER, "o", True),
-        "none: more rewards may decide": (CANDIDATE, "o", False),
+        "none: too little evidence": (CANDIDATE, "o", False),
         "none: fakes may hide the lead": (CANDIDATE, "s", True),
         "the log contradicts this epsilon": (ALARM, "X", True),
     }
@@ -117,7 +117,9 @@ def _draw_curve(result: LogResult, axes: Axes, tall: bool) -> None:
     if result.tolerance and not result.alarms and not result.sequential:  # a replay's is of the rewards it used
         right = float(np.interp(result.tolerance, grid, range(len(grid))))
         who = plain(result.leader, 16)
-        axes.axvspan(-0.3, right, color=WINNER, alpha=0.12, linewidth=0, label=f"{who} alone, to {result.tolerance:g}")
+        axes.axvspan(
+            -0.3, right, color=WINNER, alpha=0.12, linewidth=0, label=f"{who} alone, to {share_shown(result.tolerance)}"
+        )
     axes.set_xlim(-0.3, len(grid) - 0.7)
     axes.set_xticks(range(len(grid)), [_tick(epsilon, tall) for epsilon in grid])
     if len(result.arms) > 30:

@@ -20,7 +20,7 @@ from bestarm.log.picture import MOST_ROWS, as_png, as_svg, draw, known_leads, ra
 from bestarm.log.result import LogResult
 from bestarm.log.writers import HtmlPage, MarkdownPage, Page
 from bestarm.problem import Label
-from bestarm.result import ArmRow
+from bestarm.result import ArmRow, share_shown
 from bestarm.robustness import Sensitivity
 
 __all__ = ["check_place", "draw", "write_report"]
@@ -215,18 +215,8 @@ def _what_would_help(result: LogResult) -> Iterator[str]:
                 "If the log has a column that says who gave each reward (a voter, a device), give it as the source: "
                 "then epsilon is a share of the sources, and each counts once per arm, however often it rewards it."
             )
-    elif result.more:
-        wanted = sorted(result.more.items(), key=lambda item: -item[1])
-        shown = ", ".join(f"{number:,} of {label!r}" for label, number in wanted[:10])
-        rest = f" and of {len(wanted) - 10:,} more arms" if len(wanted) > 10 else ""
-        yield f"What would help: more rewards of the same kind, about {shown}{rest} (a rough forecast, not a promise)."
     elif result.limit == "budget":
-        yield (
-            "What would help: more rewards; but how many cannot be forecast: even a thousand times as many of this "
-            "kind would not decide it, or there is too little to go by."
-            if not result.sequential
-            else "What would help: more rewards."
-        )
+        yield f"{_capital(result.outlook())}."
     if result.options.get("good_enough") is None and len(result.candidates) > 1:
         yield "If an arm that is nearly the best will do, say how near (good_enough): that may take fewer rewards."
 
@@ -368,18 +358,29 @@ def _bears(result: LogResult) -> Iterator[str]:
         )
     if result.best is not None and not _is_near(result):
         yield (
-            f"The same rewards single out {name} at every epsilon of a grid up to {result.tolerance:g} "
-            f"({_percent(result.tolerance)}), and with up to {count}, whichever they are: it would take more than that "
-            "to overturn the answer. More might overturn it, or might not."
+            f"The same rewards single out {name} {_up_to(result)}, and with up to {count}, whichever they are: it "
+            "would take more than that to overturn the answer. More might overturn it, or might not."
         )
         yield f"So the question to ask is: could there be more than {count}?"
         return
     if result.tolerance == 0.0 and result.overturn == 0:
         yield f"{name} would be singled out as the best only if nothing at all had been replaced."
         return
-    share = f"if epsilon were at most {result.tolerance:g} ({_percent(result.tolerance)}), or "
+    share = f"if epsilon were at most {_share(result.tolerance)}, or "
     share = share if result.tolerance > 0.0 else ""
     yield f"{name} would be singled out as the best {share}with at most {count}; with more, it is not."
+
+
+def _up_to(result: LogResult) -> str:
+    assert result.tolerance is not None
+    if result.tolerance == 0.0:
+        return "at epsilon = 0"
+    grid = " of a grid" if result.sequential else ""
+    return f"at every epsilon{grid} up to {_share(result.tolerance)}"
+
+
+def _share(share: float) -> str:
+    return f"{share_shown(share)} ({share_shown(100.0 * share)} %)"
 
 
 def _weighed(row: Sensitivity) -> tuple[str, str]:
@@ -391,7 +392,7 @@ def _weighed(row: Sensitivity) -> tuple[str, str]:
         return f"{_short(row.best, 30)} is named", left
     if row.limit == "contamination":
         return "none: fakes may hide the lead", left
-    return "none: more rewards may decide", left
+    return "none: too little evidence", left
 
 
 # ---------------------------------------------------------------------------------------- data, assumptions, repetition

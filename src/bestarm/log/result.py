@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING
 
 from bestarm.log.rewards import Health
 from bestarm.problem import Label
-from bestarm.result import NOT_SETTLED, ArmRow, Result, listed, shown
+from bestarm.result import NOT_SETTLED, ArmRow, Result, listed, share_shown, shown
 from bestarm.robustness import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+NO_FORECAST = (
+    "how many more rewards would decide it cannot be forecast (not even a thousand times as many of this kind would, "
+    "or there is too little to go by)"
+)
 _VISIBLE = 0.25  # of an interval: how far a mean is from the estimate to be spoken of
 
 
@@ -25,7 +29,8 @@ class LogResult(Result):
     """What a log says: a `Result`, and what only a log has. `str()` is one sentence, and one for each alarm.
 
     For a verdict without a winner, `leads`, `evidence`, `tolerance` and `overturn` are those of the leader: tolerance
-    and overturn say how much at most may be replaced for it to be named (None: not even with nothing replaced).
+    and overturn say how much at most may be replaced for it to be named (None: not even with nothing replaced). They
+    are the same whichever epsilon was asked about, unless it sets off an alarm or sigma was estimated for it.
 
     Attributes
     ----------
@@ -192,12 +197,15 @@ class LogResult(Result):
         near = within is not None and len(self.candidates) > 1
         sentence = f"{self._named()}{self._compared()}, {self._where}: {self._terms()}"
         if self.tolerance is not None and not self.alarms and not near:
-            sentence += f"; {self._if_sigma()}the same rewards would still single it out with epsilon up to "
-            sentence += f"{self.tolerance:.3g}"
+            sentence += f"; {self._if_sigma()}the same rewards would still single it out {self._up_to()}"
             if self.overturn is not None:
                 and_so = "; " if self.sigma_from is None else ", and "
                 sentence += f"{and_so}it would take more than {self.overturn_in_words()} to overturn it"
         return sentence
+
+    def _up_to(self) -> str:
+        assert self.tolerance is not None
+        return f"with epsilon up to {share_shown(self.tolerance)}" if self.tolerance > 0.0 else "only at epsilon = 0"
 
     def _stopped(self) -> str:
         if self.limit != "contamination":
@@ -212,14 +220,25 @@ class LogResult(Result):
         return f"{sentence}; ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
 
     def _open(self) -> str:
-        sentence = f"no winner is named among {self._listed()}, {self._where}: more rewards may decide it"
-        if self.more:
-            wanted = sorted(self.more, key=lambda label: -self.more[label])
-            each = ", ".join(f"{self.more[label]:,} of {shown(label)}" for label in wanted[:5])
-            whose = "" if self.sources is None else ", from new sources"
-            sentence += f", about {each}{' and others' if len(wanted) > 5 else ''} (a rough forecast{whose})"
+        sentence = f"no winner is named among {self._listed()}, {self._where}: {self.outlook()}"
         sentence += self._leader_said()
         return f"{sentence}; ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
+
+    def outlook(self) -> str:
+        """Say, without a winner for want of evidence, how many more rewards may decide it."""
+        if self.sequential:
+            return "more rewards may decide it"
+        return f"more rewards may decide it, {self.forecast_in_words(5)}" if self.more else self.forecast_in_words()
+
+    def forecast_in_words(self, most: int = 10) -> str:
+        """Say about how many more rewards would decide it, of so many arms by name, or why that is not known."""
+        if not self.more:
+            return NO_FORECAST
+        wanted = sorted(self.more, key=lambda label: -self.more[label])
+        each = ", ".join(f"{self.more[label]:,} of {shown(label)}" for label in wanted[:most])
+        others = f" and of {len(wanted) - most:,} more arms" if len(wanted) > most else ""
+        whose = "" if self.sources is None else ", from new sources"
+        return f"about {each}{others} (a rough forecast{whose})"
 
     def _leader_said(self) -> str:
         if self.leader is None:
@@ -230,5 +249,5 @@ class LogResult(Result):
             return said
         if self.tolerance == 0.0 and self.overturn == 0:
             return f"{said}; {self._if_sigma()}it would be named if nothing had been replaced"
-        share = f"if epsilon were at most {self.tolerance:.3g}, or " if self.tolerance > 0.0 else ""
+        share = f"if epsilon were at most {share_shown(self.tolerance)}, or " if self.tolerance > 0.0 else ""
         return f"{said}; {self._if_sigma()}it would be named {share}with at most {self.overturn_in_words()}"

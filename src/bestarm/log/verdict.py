@@ -27,7 +27,8 @@ from bestarm.result import ArmRow
 from bestarm.robustness import GRID, Sensitivity
 from bestarm.tail_alarm import alarm_of_arm
 
-_STEPS = 1000  # of epsilon, for the tolerance
+_LARGEST_SHARE = 0.499  # that is looked for: half of all hides everything
+_DIGITS = 6 * 900 + 400  # numbers of three digits from 1e-7 to that
 _MANY_SINGLE = 0.1  # of the sources that rewarded one of two arms or both
 _MOST_TIMES = 1000.0  # how many times the rewards there are a forecast reaches
 
@@ -201,6 +202,7 @@ class _Verdict:
         aside = sum(pile.aside for pile in evidence.piles)
         rows = self._rewards.total + aside + (0 if self._kind == "sources" else int(self._rewards.missing.sum()))
         arms = tuple(self._row(index, not worse[index]) for index in range(problem.size))
+        overturn = None if alarms else self._overturn()
         means = [self._mean(index) for index in range(problem.size)]
         return LogResult(
             status=status,
@@ -219,8 +221,8 @@ class _Verdict:
             limit=limit,
             leads=leads,
             evidence=p_value,
-            tolerance=None if alarms else self._tolerance(best is not None and len(left) == 1),
-            overturn=None if alarms else self._overturn(),
+            tolerance=None if alarms else self._tolerance(best is not None and len(left) == 1, overturn),
+            overturn=overturn,
             alarms=alarms,
             rows=rows,
             replaced=self._replaced(),
@@ -254,12 +256,20 @@ class _Verdict:
         """Tell whether the leader is the only arm not ruled out: all others are proved worse than some arm."""
         return int(self._evidence.worse(allowance, hasty=True).sum()) == self._problem.size - 1
 
-    def _tolerance(self, named: bool) -> float | None:
-        """Return the largest epsilon of a grid at which the leader is singled out; the evidence falls with epsilon."""
-        most = _largest(_STEPS // 2 - 1, lambda step: self._singles_out(self._evidence.at_epsilon(step / _STEPS)))
-        if most is None:
-            return self._problem.epsilon if named else None
-        return max(most / _STEPS, self._problem.epsilon) if named else most / _STEPS
+    def _tolerance(self, named: bool, overturn: int | None) -> float | None:
+        """Return the largest epsilon at which the leader is singled out; the evidence falls with epsilon.
+
+        A share of all goes by the count: with epsilon N = overturn, missing ones included, it is singled out, with one
+        more it is not. Else to three digits, from below.
+        """
+        if overturn is None:
+            found = None
+        elif self._evidence.rule["together"][0]:
+            found = min((overturn + self._evidence.missing) / self._evidence.base, _LARGEST_SHARE)
+        else:
+            steps = _largest(_DIGITS, lambda step: self._singles_out(self._evidence.at_epsilon(_of_three_digits(step))))
+            found = None if steps is None else _of_three_digits(steps)
+        return max(found or 0.0, self._problem.epsilon) if named else found
 
     def _overturn(self) -> int | None:
         """Return the largest number of replaced rewards (dishonest sources) with which the leader is singled out."""
@@ -395,6 +405,18 @@ def _largest(most: int, holds: Any) -> int | None:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
+
+
+def _of_three_digits(step: int) -> float:
+    """Return the step-th number of three digits from 1e-7 on, 0 before the first.
+
+    >>> [_of_three_digits(step) for step in (0, 1, 900, 901, _DIGITS)]
+    [0.0, 1e-07, 9.99e-07, 1e-06, 0.499]
+    """
+    if step == 0:
+        return 0.0
+    tens, rest = divmod(step - 1, 900)
+    return float(f"{100 + rest}e{tens - 9}")
 
 
 def _two_digits(number: float) -> int:

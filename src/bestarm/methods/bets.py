@@ -10,6 +10,7 @@ without harm to the promise, as long as h, its bound phi, C and l belong togethe
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -127,7 +128,11 @@ def farthest_clip(epsilon: float) -> float:
 
 def lattice_tables(contamination: str, epsilon: float) -> dict[str, Any]:
     """Return the settings of the kernel for sub-Gaussian rewards."""
-    bets = lattice_family(contamination, epsilon)
+    return lattice_settings(lattice_family(contamination, epsilon), contamination, epsilon)
+
+
+def lattice_settings(bets: Sequence[Bet], contamination: str, epsilon: float) -> dict[str, Any]:
+    """Return the same for some bets, those of one rate next to each other, at the price of a contamination."""
     number = len(bets)
     rates = list(dict.fromkeys(bet.rate for bet in bets))
     assert len(rates) <= GROUPS
@@ -209,7 +214,11 @@ def bounded_family(epsilon: float) -> tuple[list[BoundedBet], int]:
 
 def bounded_tables(contamination: str, epsilon: float) -> dict[str, Any]:
     """Return the settings of the kernel for rewards with bounds."""
-    bets, core = bounded_family(epsilon)
+    return bounded_settings(*bounded_family(epsilon), contamination, epsilon)
+
+
+def bounded_settings(bets: Sequence[BoundedBet], core: int, contamination: str, epsilon: float) -> dict[str, Any]:
+    """Return the same for some bets, of which the first `core` are no small ones, at the price of a contamination."""
     # The price is fixed + rising min(m, c): what it is at phi = 1, and its increase from there to phi = 1 + u.
     at_one = [price(1.0, bet, contamination, epsilon) for bet in bets]
     at_top = [price(1.0 + bet.u, bet, contamination, epsilon) for bet in bets]

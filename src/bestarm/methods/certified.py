@@ -14,7 +14,15 @@ from bestarm.errors import InputError
 from bestarm.kernels.evidence.pair import BOUNDED, CLEAN, LATTICE, evidence_dtype
 from bestarm.kernels.rule import CERTIFIED, MEAN, Rule, new_rule
 from bestarm.methods._base import Method, Option, choice
-from bestarm.methods.bets import COUNTED, bounded_tables, clean_tables, lattice_tables
+from bestarm.methods.bets import (
+    COUNTED,
+    bounded_settings,
+    bounded_tables,
+    clean_tables,
+    lattice_settings,
+    lattice_tables,
+)
+from bestarm.methods.log_bets import log_bounded_family, log_lattice_family
 from bestarm.problem import Problem
 
 CONTAMINATION = Option(
@@ -59,31 +67,30 @@ PAIRED = Option(
     _paired,
 )
 
+_TERMS = {BOUNDED: (0.88, 0.08, 0.02), LATTICE: (0.6, 0.3, 0.05), CLEAN: (1.0, 0.0, 0.0)}  # same, product, alone
 KEPT = 4096  # rewards of an arm that a simulation keeps, for cells of the lattice that are asked for later
 
 
 def certified_rule(
-    problem: Problem, options: Mapping[str, Any], *, surely: float | None = None, endless: bool = False
+    problem: Problem,
+    options: Mapping[str, Any],
+    *,
+    surely: float | None = None,
+    endless: bool = False,
+    of_log: bool = False,
 ) -> Rule:
     """Return the settings of the kernel.
 
     With `surely` a number, so many replaced rewards on every arm (of all arms together where the contamination is
-    counted so) take the place of epsilon.
+    counted so) take the place of epsilon. The bets `of_log` are the same for every epsilon.
     """
     epsilon, contamination = problem.epsilon, options["contamination"]
     counted = contamination in COUNTED or surely is not None
     together = contamination in ("share-of-all", "sources")
     enough = math.log((problem.size - 1) / problem.delta)
     low, high = problem.bounds or (0.0, problem.sigma)
-    if problem.bounds is not None:
-        kind, tables = BOUNDED, bounded_tables("share-of-arm" if counted else contamination, epsilon)
-        same, product, alone = 0.88, 0.08, 0.02
-    elif epsilon > 0.0:
-        kind, tables = LATTICE, lattice_tables("share-of-arm" if counted else contamination, epsilon)
-        same, product, alone = 0.6, 0.3, 0.05
-    else:
-        kind, tables = CLEAN, clean_tables()
-        same, product, alone = 1.0, 0.0, 0.0
+    kind, tables = _bets(problem, "share-of-arm" if counted else contamination, of_log)
+    same, product, alone = _TERMS[kind]
     resolution = options["resolution"]
     rounds = 4.0 * enough * (problem.sigma / resolution) ** 2 if resolution else 0.0
     return new_rule(
@@ -112,6 +119,19 @@ def certified_rule(
         endless=endless,
         **tables,
     )
+
+
+def _bets(problem: Problem, contamination: str, of_log: bool) -> tuple[int, dict[str, Any]]:
+    """Return the kind of evidence, and its bets at the price of a contamination."""
+    epsilon = problem.epsilon
+    if problem.bounds is not None and of_log:
+        bets = log_bounded_family()
+        return BOUNDED, bounded_settings(bets, len(bets), contamination, epsilon)
+    if problem.bounds is not None:
+        return BOUNDED, bounded_tables(contamination, epsilon)
+    if of_log:
+        return LATTICE, lattice_settings(log_lattice_family(contamination), contamination, epsilon)
+    return (LATTICE, lattice_tables(contamination, epsilon)) if epsilon > 0.0 else (CLEAN, clean_tables())
 
 
 def promise(options: Mapping[str, Any]) -> str:
