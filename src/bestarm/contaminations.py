@@ -31,6 +31,11 @@ CONTAMINATIONS: dict[str, str] = {
     ),
 }
 
+# What else is assumed of clean rewards, by every method; of sources, which may say many things, the second part only.
+CLEAN = "clean rewards are independent, and those of an arm have one mean"
+ONE_MEAN = "clean rewards of an arm have one mean"
+ORDER = "the order in which rewards are used does not depend on their values"
+
 # What else is assumed of sources, each of which enters a pair by the arm it rewards first, or by the difference.
 INDEPENDENT = "sources are independent of each other"
 FIRST = "which of two arms a source rewards first, if any, does not depend on what it would say of them"

@@ -37,10 +37,9 @@ from bestarm.robustness import (
     Sensitivity,
     cancel_alarms,
     history,
-    overturn,
+    read_off,
     sensitivity,
     standing,
-    tolerance,
 )
 from bestarm.sources import Sources
 from bestarm.tickets import Arrival, Pull, Tickets
@@ -418,13 +417,10 @@ class Identifier:
             return self._with_standing(self._verdict(), len(self._log.indices) if self._log is not None else 0)
         if self._log is not None and self._decision.evidence is None:
             decision = self._with_standing(self._decision, self._decision.pulls)
-            if decision.best is not None and self._sources is None:
-                best, used = self._index[decision.best], self._log.first(decision.pulls)
-                decision = replace(
-                    decision,
-                    tolerance=tolerance(self._problem, self._options, used, best),
-                    overturn=overturn(self._problem, self._options, used, best),
-                )
+            if self._sources is None:
+                used, left = self._log.first(decision.pulls), [self._index[label] for label in decision.candidates]
+                best = None if decision.best is None else self._index[decision.best]
+                decision = replace(decision, **read_off(self._problem, self._options, used, best, left, decision.limit))
             self._decision = decision
         return replace(self._decision, options=dict(self._options))  # a caller may change its own copy
 

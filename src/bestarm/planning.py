@@ -410,6 +410,6 @@ def _exploration_and_cap(plan: Plan) -> Iterator[str]:
     yield (
         "'No winner' (status indistinguishable) is an answer, and says why: limit contamination, which could hide the "
         "remaining lead, and more rewards of this kind would not settle it (a judgement, not covered by delta); limit "
-        "resolution, a clean lead of that size would normally have been found, and more rewards with a finer "
-        "resolution may find a smaller one. 'Undecided' (capped) only means: not yet."
+        "resolution, there were as many rewards as it asks for, and the verdict says which lead would have been found "
+        "with probability 0.9; a finer resolution may find a smaller one. 'Undecided' (capped) only means: not yet."
     )

@@ -63,13 +63,14 @@ class Result:
     arms : tuple of ArmRow
         Estimates and intervals at the time of the decision.
     promise : str
-        The assumption under which the error probability is at most delta, or is meant to be; empty for a method of the
-        user's own, for which none is known here.
+        The assumptions under which the error probability is at most delta, or is meant to be, besides sigma or bounds:
+        what was replaced, independent rewards, one mean per arm, the order; empty for a method of the user's own, for
+        which none are known here. `assumptions` has them one by one.
     proved : bool
         Whether that is proved. If not, the sentence says so.
     limit : {None, "contamination", "resolution", "budget"}
-        Why no winner was named: contamination could hide what is left of the lead; a lead of the resolution would have
-        been found; or it was stopped from outside.
+        Why no winner was named: contamination could hide what is left of the lead; there were as many rewards as the
+        resolution asks for; or it was stopped from outside.
     leads : dict
         Lower bounds of the lead of the winner (or the leader) over each other arm, all true with probability 1 - delta
         if it is the best; negative where it may be behind. Certified method only, as are the next three.
@@ -84,6 +85,9 @@ class Result:
         What the data say against the assumptions.
     cancelled : int
         Pulls that were given up: counted as replaced rewards, or, with sources, left out.
+    detectable : float or None
+        If it stopped at its resolution: the lead of one arm over another that would have been found with probability
+        0.9, had all rewards been clean, at this epsilon and number of rewards (simulated; certified method).
     """
 
     status: str
@@ -107,6 +111,7 @@ class Result:
     bounds: tuple[float, float] | None = None
     proved: bool = True
     cancelled: int = 0
+    detectable: float | None = None
 
     def __str__(self) -> str:
         sentence = {"identified": self._identified, "indistinguishable": self._stopped}.get(self.status, self._open)()
@@ -190,11 +195,17 @@ class Result:
             sentence += f"; {NOT_SETTLED}"
         else:
             size = self.options.get("resolution")
-            sentence += (
-                f"at its resolution{'' if size is None else f' of {size:g}'}: a clean lead of that size would "
-                "normally have been found; more rewards with a finer resolution may find a smaller one"
-            )
+            sentence += f"at its resolution{'' if size is None else f' of {size:g}'}{self._detectable_said()}; "
+            sentence += "more rewards with a finer resolution may find a smaller one"
         return f"{sentence}; ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
+
+    def _detectable_said(self) -> str:
+        if self.detectable is None:
+            return ", which names no winner"
+        return (
+            f": with as many clean rewards a lead of {self.detectable:.2g} of one arm over another would have been "
+            "found with probability 0.9"
+        )
 
     def _open(self) -> str:
         sentence = f"undecided so far among {self._listed()}: "
@@ -206,9 +217,15 @@ class Result:
             sentence += f"; {shown(self.leader)} is ahead, but that is not proved"
         return sentence
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the error probability rests on, one by one."""
+        return tuple(self.promise.split("; ")) if self.promise else ()
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists and numbers."""
         fields = asdict(self)
+        fields["assumptions"] = list(self.assumptions)
         fields["arms"] = [asdict(row) for row in self.arms]
         fields["candidates"] = list(self.candidates)
         fields["alarms"] = list(self.alarms)

@@ -6,6 +6,7 @@ numbers are those of docs/explanation/certified.md.
 
 from __future__ import annotations
 
+import functools
 import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from bestarm.checks import checked
 from bestarm.contaminations import counted_share
 from bestarm.errors import InputError
+from bestarm.kernels.evidence.pair import evidence_dtype
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, make_room, new_state
 from bestarm.kernels.trials.drive import tell_on
@@ -30,6 +32,7 @@ GRID = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 _FINE = (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, *(round(0.005 * step, 3) for step in range(1, 98)))  # for the tolerance
 ALL = 2**62
 _POINTS = 30  # of a history
+_PAIRS = 200  # that are simulated for the lead that would be found
 
 
 @dataclass
@@ -173,6 +176,49 @@ def overturn(problem: Problem, options: Mapping[str, Any], log: Log, best: int) 
         else:
             high = middle
     return low
+
+
+def read_off(
+    problem: Problem, options: Mapping[str, Any], log: Log, best: int | None, left: Sequence[int], limit: str | None
+) -> dict[str, Any]:
+    """Return what a decision on the rewards of a log says besides: what the winner survives, or what would be found."""
+    if best is not None:
+        return {
+            "tolerance": tolerance(problem, options, log, best),
+            "overturn": overturn(problem, options, log, best),
+        }
+    if limit != "resolution":
+        return {}
+    rounds = int(np.bincount(log.indices, minlength=problem.size)[list(left)].min())
+    return {"detectable": detectable_lead(problem, options, rounds, len(log.indices))}
+
+
+def detectable_lead(problem: Problem, options: Mapping[str, Any], rounds: int, told: int) -> float | None:
+    """Return the lead of one arm over another that clean rewards would have shown with probability 0.9.
+
+    With so many rewards of each, of all arms so many, at this epsilon: from simulated pairs of arms without any lead,
+    the 0.9-quantile of what their evidence leaves open. Rewards are normal with standard deviation sigma, or coin
+    tosses within bounds, the widest laws there are; a lead shifts what is proved of it by as much, on the lattice
+    nearly. None if no lead would do. The pairs are the same each time.
+    """
+    rule = certified_rule(problem, options)
+    rule["kept"] = ALL
+    count = count_replaced(rule, problem.size, rounds, told)
+    return _detectable(rule.tobytes(), count, rounds, problem.bounds, problem.sigma, widest_lead(problem))
+
+
+@functools.lru_cache(maxsize=32)
+def _detectable(
+    settings: bytes, count: float, rounds: int, bounds: tuple[float, float] | None, sigma: float, widest: float
+) -> float | None:
+    rule = np.frombuffer(settings, evidence_dtype).copy()
+    random = np.random.default_rng(_PAIRS)
+    found = []
+    for _ in range(_PAIRS):
+        one, two = random.normal(0.0, sigma, (2, rounds)) if bounds is None else random.choice(bounds, (2, rounds))
+        found.append(judge_pair(pair_state(rule, one, two), rule, count, widest)[1])
+    lead = -float(np.quantile(found, 0.1, method="lower"))
+    return lead * float(rule["scale"][0]) if math.isfinite(lead) else None
 
 
 def standing(problem: Problem, options: Mapping[str, Any], log: Log, arm: int, dropped: NDArray[np.bool_]) -> Standing:

@@ -101,7 +101,8 @@ def identify(
     resolution: Annotated[
         float | None,
         typer.Option(
-            help="Replay only: stop without a winner when a clean lead of this size would have been found.",
+            help="Replay only: stop without a winner after about as many rewards as a lead of this size takes if "
+            "epsilon = 0.",
             show_default="0.05 sigma; none if epsilon = 0",
         ),
     ] = None,

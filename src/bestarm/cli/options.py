@@ -39,7 +39,8 @@ SimulatedContamination = Annotated[
 Resolution = Annotated[
     float | None,
     typer.Option(
-        help="Stop without a winner when a clean lead of this size would have been found (certified only).",
+        help="Stop without a winner after about as many rewards as a lead of this size takes if epsilon = 0 "
+        "(certified only).",
         show_default="0.05 sigma; none if epsilon = 0",
     ),
 ]

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contaminations import BOTH, CONTAMINATIONS, FIRST, INDEPENDENT, whole_share
+from bestarm.contaminations import BOTH, CLEAN, CONTAMINATIONS, FIRST, INDEPENDENT, ONE_MEAN, whole_share
 from bestarm.errors import InputError
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED
@@ -23,11 +23,13 @@ HOW_MANY = (
     "the number of rewards of each arm was fixed, or depended only on earlier rewards, and then nobody who had "
     "replaced any of those knew later ones"
 )
-_ROWS = f"clean rewards are independent, and those of an arm have one mean; {HOW_MANY}"
+_ROWS = f"{CLEAN}; {HOW_MANY}"
 WORDS = {
     "share-of-all": f"at most a share epsilon of all rewards in the log was replaced, in any way; {_ROWS}",
     "share-of-arm": f"at most a share epsilon of each arm's rewards was replaced, in any way; {_ROWS}",
-    "sources": f"at most a share epsilon of the sources in the log is dishonest, in any way; {INDEPENDENT}; {FIRST}",
+    "sources": "; ".join(
+        ("at most a share epsilon of the sources in the log is dishonest, in any way", INDEPENDENT, FIRST, ONE_MEAN)
+    ),
     "prescient": f"{CONTAMINATIONS['prescient']}; {_ROWS}",
     "malicious": f"{CONTAMINATIONS['malicious']}; {_ROWS}",
 }

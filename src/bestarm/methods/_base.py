@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.checks import checked, one_of
+from bestarm.contaminations import CLEAN, ONE_MEAN, ORDER
 from bestarm.errors import InputError
 from bestarm.kernels.rule import (
     ALL_PULLS,
@@ -76,8 +77,10 @@ class Method:
     rank: int = 100
 
     def promised(self, options: Mapping[str, Any]) -> str:
-        """Return the assumption under which the error probability is, or is meant to be, at most delta."""
-        return self.promise(options) if callable(self.promise) else self.promise
+        """Return the assumptions under which the error probability is, or is meant to be, at most delta."""
+        said = self.promise(options) if callable(self.promise) else self.promise
+        clean = ONE_MEAN if options.get("contamination") == "sources" else CLEAN
+        return f"{said}; {clean}; {ORDER}" if said else ""  # of a method of the user's own nothing is known
 
     def complete(self, problem: Problem, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all options with their values, or refuse an unknown or wrong one."""

@@ -34,7 +34,7 @@ CONTAMINATION = Option(
 RESOLUTION = Option(
     "resolution",
     lambda problem: 0.05 * problem.sigma if problem.epsilon > 0.0 else None,
-    "stop without a winner when a clean lead of this size would have been found; "
+    "stop without a winner after about as many rewards as a lead of this size takes if epsilon = 0; "
     "default 0.05 sigma, and none if epsilon = 0",
     lambda value: checked(resolution=value)[0],
 )
