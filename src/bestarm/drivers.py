@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from bestarm.checks import checked, number, one_of
-from bestarm.errors import DecidedError, InputError, LateError
+from bestarm.errors import DecidedError, InputError, LateError, WaitingError
 from bestarm.identifier import Identifier
 from bestarm.methods import DEFAULT
 from bestarm.policy import Factory
@@ -26,6 +26,7 @@ from bestarm.watching import watched
 
 ON_ERROR = ("raise", "cancel", "retry")
 TRIES = 4  # of a pull, the first included
+SECONDS_A_TRY = 0.5  # between two tries while all arms wait for pulls of others
 FAILURES = 16  # in a row that are cancelled (or twice the workers, if that is more): then the judge is gone
 
 
@@ -74,6 +75,7 @@ class Budget:
     deadline: float
     on_error: str
     asked: int = 0
+    stalled: bool = False
     failures: int = 0  # in a row
     most_failures: int = FAILURES
 
@@ -82,13 +84,22 @@ class Budget:
         """How often a pull is made if its calls fail."""
         return TRIES if self.on_error == "retry" else 1
 
-    def next_pull(self) -> Pull | None:
-        """Return another pull to make, if one may be made."""
+    def next_pull(self, under_way: int = 0) -> Pull | None:
+        """Return another pull to make, if one may be made; `stalled` says whether one may be made later.
+
+        While all arms wait for missing pulls, that is so if some of those are under way here, or end by their leases.
+        """
+        self.stalled = False
         if self.finder.done or self.asked >= self.max_pulls or time.monotonic() >= self.deadline:
             return None
         try:
             pull = self.finder.ask_pulls()
         except DecidedError:  # by another process, meanwhile
+            return None
+        except WaitingError as error:
+            if not under_way and not error.ends:
+                raise
+            self.stalled = True
             return None
         self.asked += 1
         return pull
@@ -100,6 +111,11 @@ class Budget:
         except InputError as error:
             where = f"the call for {shown(pull.arm)} (pull {pull.number}) returned it"
             raise InputError(error.parameter, error.rule, reward, f"{where}; {error.fix}") from None
+
+    def pause(self) -> float:
+        """Seconds until the next try of one that is stalled."""
+        left = self.left()
+        return SECONDS_A_TRY if left is None else min(SECONDS_A_TRY, left)
 
     def tell(self, pull: Pull, reward: float) -> None:
         """Tell a reward; one that comes after its lease counts as cancelled, which has to be allowed for."""
@@ -247,7 +263,13 @@ def _attempt(pull: Callable[[Label], float], asked: Pull, budget: Budget) -> flo
 
 def _one_by_one(pull: Callable[[Label], float], budget: Budget) -> None:
     try:
-        while (asked := budget.next_pull()) is not None:
+        while True:
+            asked = budget.next_pull()
+            if asked is None and budget.stalled:
+                time.sleep(budget.pause())
+                continue
+            if asked is None:
+                return
             try:
                 reward = _attempt(pull, asked, budget)
             except Exception as error:
@@ -264,8 +286,11 @@ def _in_threads(pull: Callable[[Label], float], budget: Budget, workers: int) ->
     under_way: dict[Future[float], Pull] = {}
     try:
         while True:
-            while len(under_way) < workers and (asked := budget.next_pull()) is not None:
+            while len(under_way) < workers and (asked := budget.next_pull(len(under_way))) is not None:
                 under_way[pool.submit(_attempt, pull, asked, budget)] = asked
+            if not under_way and budget.stalled:
+                time.sleep(budget.pause())
+                continue
             if not under_way or budget.finder.done:
                 return
             done, _ = wait(under_way, timeout=budget.left(), return_when=FIRST_COMPLETED)
@@ -335,9 +360,13 @@ async def _in_tasks(pull: Callable[[Label], Awaitable[float]], budget: Budget, w
     try:
         while True:
             free = workers - len(under_way)
-            fresh, is_done = await loop.run_in_executor(thread, _take_and_ask, budget, ended, free)
+            fresh, is_done = await loop.run_in_executor(thread, _take_and_ask, budget, ended, free, len(under_way))
+            ended = []
             for asked in fresh:
                 under_way[asyncio.create_task(_attempt_async(pull, asked, budget))] = asked
+            if not under_way and budget.stalled and not is_done:
+                await asyncio.sleep(budget.pause())
+                continue
             if not under_way or is_done:
                 break
             done, _ = await asyncio.wait(under_way, timeout=budget.left(), return_when=asyncio.FIRST_COMPLETED)
@@ -356,11 +385,11 @@ async def _in_tasks(pull: Callable[[Label], Awaitable[float]], budget: Budget, w
         thread.shutdown(wait=False)
 
 
-def _take_and_ask(budget: Budget, ended: list[tuple[Pull, Any]], free: int) -> tuple[list[Pull], bool]:
+def _take_and_ask(budget: Budget, ended: list[tuple[Pull, Any]], free: int, under_way: int) -> tuple[list[Pull], bool]:
     """Tell what came of calls, and return as many further pulls as may be made, and whether all is decided."""
     _take(budget, ended)
     asked: list[Pull] = []
-    while len(asked) < free and (one := budget.next_pull()) is not None:
+    while len(asked) < free and (one := budget.next_pull(under_way + len(asked))) is not None:
         asked.append(one)
     return asked, budget.finder.done
 

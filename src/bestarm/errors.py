@@ -57,6 +57,23 @@ class DecidedError(InputError):
         return type(self), (self.received, self._where)
 
 
+class WaitingError(InputError):
+    """Someone asks for another pull while so many rewards of every arm wait for missing pulls that more would not help.
+
+    `waiting` says for which pulls, whose, and since when; `ends` whether that ends by itself, by the leases of a study.
+    """
+
+    def __init__(self, waiting: Any, ends: bool = False) -> None:
+        self.waiting = waiting
+        self.ends = ends
+        fix = "tell their rewards, or cancel what will never come"
+        super().__init__("ask", "wait for pulls that are still out", _Shown(str(waiting)), fix)
+        self.args = (f"no arm can be asked for now: {waiting}; {fix}",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.waiting, self.ends)
+
+
 class LateError(InputError):
     """A reward comes for a pull that was cancelled, or whose lease has ended."""
 

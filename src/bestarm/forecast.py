@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from bestarm.methods import forced_pulls
 from bestarm.methods.certified import KEPT
 from bestarm.problem import Problem
 from bestarm.result import LIMITS
+from bestarm.waiting import Waiting
 
 FEWEST = 5  # rewards of an arm, without which nothing is foretold
 REPLAYS = 60
@@ -60,6 +61,8 @@ class Forecast:
         Replays that were made, and those of them that come to the outlook.
     horizon : int
         Rewards after which a replay is given up.
+    waiting : Waiting
+        Rewards that have come in and wait for pulls that are still out: nothing is foretold from them.
     """
 
     outlook: str
@@ -69,8 +72,12 @@ class Forecast:
     replays: int = 0
     agreeing: int = 0
     horizon: int = 0
+    waiting: Waiting = field(default_factory=Waiting)
 
     def __str__(self) -> str:
+        return f"{self._said()}; {self.waiting}" if self.waiting else self._said()
+
+    def _said(self) -> str:
         if self.replays == 0:
             return {
                 "decided": "decided: no more rewards are needed",

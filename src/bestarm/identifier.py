@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm import policy_state
+from bestarm.by_pull import ByPull
+from bestarm.cancelled import CancelAlarm
 from bestarm.checks import Seed, callers_level, checked_seed, number
 from bestarm.errors import DecidedError, InputError
 from bestarm.forecast import DECIDED, Forecast, foretell
@@ -35,21 +37,21 @@ from bestarm.robustness import (
     ALL,
     Log,
     Sensitivity,
-    cancel_alarms,
     history,
     read_off,
     sensitivity,
     standing,
 )
-from bestarm.sources import Sources
-from bestarm.tickets import Arrival, Pull, Tickets
+from bestarm.sources import BY_LABEL, Sources
+from bestarm.tickets import Pull
+from bestarm.waiting import Waiting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-class Identifier:
+class Identifier(ByPull):
     """Finds the arm with the highest mean; you own the loop.
 
     Rewards may be told in any order, for any arm, asked for or not. Arms asked for and not yet told count as pulled, so
@@ -119,7 +121,8 @@ class Identifier:
         self._state: Any = PolicyState(self._rule) if self._own else new_state(self._problem.size, self._rule)
         self._decision: Result | None = None
         self._log = Log() if self._method.certifies else None
-        self._tickets = Tickets(self._problem.size)
+        self._tickets = self._new_tickets()
+        self._cancel_alarm = CancelAlarm(self._problem, self._options)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -148,10 +151,10 @@ class Identifier:
     def _tag(self) -> str:
         """Return a word for the version and the layout of all records: kernels would take another one for garbage."""
         if self._own:
-            return f"{version('bestarm')}/{self._method_name}"
+            return f"{version('bestarm')}/{_LAYOUT}/{self._method_name}"
         arrays = [*self._state, *(self._state.evidence or ()), self._rule]
         layout = repr([str(getattr(array, "dtype", type(array).__name__)) for array in arrays])
-        return f"{version('bestarm')}/{hashlib.sha256(layout.encode()).hexdigest()[:12]}"
+        return f"{version('bestarm')}/{_LAYOUT}/{hashlib.sha256(layout.encode()).hexdigest()[:12]}"
 
     def _warn_of_a_long_exploration(self) -> None:
         problem, options = self._problem, self._options
@@ -166,10 +169,11 @@ class Identifier:
             warnings.warn(warning, stacklevel=callers_level())
 
     def __repr__(self) -> str:
-        return (
-            f"<Identifier of {self._problem.size} arms by {self._method_name}: {self.pulls:,} rewards, "
-            f"{'decided' if self.done else 'undecided'}>"
-        )
+        rewards = f"{self.pulls:,} rewards"
+        waiting = 0 if self.done else self.waiting.rewards
+        rewards += f" and {waiting:,} that wait" if waiting else ""
+        state = "decided" if self.done else "undecided"
+        return f"<Identifier of {self._problem.size} arms by {self._method_name}: {rewards}, {state}>"
 
     @property
     def _method(self) -> Method:
@@ -203,121 +207,33 @@ class Identifier:
     def ask(self, n: int) -> list[Label]: ...
     def ask(self, n: int | None = None) -> Label | list[Label]:
         """Return the label of the arm to pull next, or a list of n of them to pull at once."""
+        with self._lock:
+            self._may_ask(n)
+            labels = [self._problem.labels[index] for index in self._choose(n)]
+        return labels[0] if n is None else labels
+
+    def _may_ask(self, n: int | None) -> None:
         if n is not None and not (number(n) >= 1 and number(n) % 1 == 0):
             raise InputError("n", "be a whole number >= 1", n, "leave it out to get one label")
-        labels = self._problem.labels
-        if n is None:
-            with self._lock:
-                if self._decision is not None:
-                    raise self._too_late()
-                self._verbs.ask(self._state, self._rule, 1, self._place)
-                return labels[int(self._place[0])]
-        indices = np.empty(int(n), np.int64)
-        with self._lock:
-            if self._decision is not None:
-                raise self._too_late()
-            self._verbs.ask(self._state, self._rule, indices.size, indices)
-        return [labels[index] for index in indices]
+        if self._decision is not None:
+            raise DecidedError(self._decision.status, "finder")
 
-    @overload
-    def ask_pulls(self) -> Pull: ...
-    @overload
-    def ask_pulls(self, n: int) -> list[Pull]: ...
-    def ask_pulls(self, n: int | None = None) -> Pull | list[Pull]:
-        """Return the next pull to make, or a list of n of them: like `ask`, with a number each.
-
-        Tell what comes back by `tell(pull, reward)`, in any order: rewards of an arm are used in the order of its
-        pulls, and one that is early waits for those before it. What never comes is to be cancelled. An arm that owes
-        many rewards and hardly answers is passed over while others answer.
-        """
-        with self._lock:
-            labels = [self.ask()] if n is None else self.ask(n)
-            pulls = [self._issue(self._index[label]) for label in labels]
-        return pulls[0] if n is None else pulls
-
-    def _issue(self, index: int) -> Pull:
-        if self._tickets.is_silent(index):
-            if self._own:
-                self._estimates()  # which says the active arms
-            arms = self._state.samples.arms
-            others = [i for i in np.flatnonzero(arms["active"]) if not self._tickets.is_silent(int(i))]
-            if others:
-                other = int(min(others, key=lambda i: int(arms["told"][i] + arms["pending"][i])))
-                self._forgo(index)
-                arms[other]["pending"] += 1
-                self._state.control[0]["pending"] += 1
-                index = other
-        return self._tickets.issue(index, self._problem.labels[index])
-
-    def cancel(self, pull: Pull) -> None:
-        """Give up a pull whose reward will never come: it counts as a reward that was replaced.
-
-        So it is part of what epsilon allows for, under the same assumption on what is replaced; `result.cancelled`
-        says how many there were. With epsilon = 0 nothing may be replaced, and no pull be cancelled. With
-        contamination="sources" it is left out instead, as nobody has spoken: who is silent must not depend on what they
-        would have said.
-        """
-        if not isinstance(pull, Pull):
-            raise InputError("pull", "be what ask_pulls gave", pull, "finder.cancel(pull)")
-        if self._problem.epsilon == 0.0:
-            raise InputError("epsilon", "be above 0 to cancel pulls", 0.0, "what never comes counts as replaced")
-        with self._lock:
-            self._tickets.check(pull)
-            self._arrive(pull, Arrival(None))
-
-    def _tell_pull(self, pull: Pull, reward: float, source: Hashable | None) -> None:
-        value = checked_reward(self._problem, reward)
-        with self._lock:
-            self._tickets.check(pull)
-            if self._sources is not None or source is not None:
-                self._check_source(source)
-            self._arrive(pull, Arrival(value, source))
-
-    def _arrive(self, pull: Pull, arrival: Arrival) -> None:
-        """Take in what came back of a pull, and what waited for it; nothing of it if a policy fails at one."""
-        index = self._index[pull.arm]
-        if self._own is None:
-            self._use(index, self._tickets.arrive(pull, arrival).values())
-            return
-        mark = self._state.mark([index])
-        ready = self._tickets.arrive(pull, arrival)
-        try:
-            self._use(index, ready.values())
-        except BaseException:
-            self._tickets.take_back(pull, index, ready)
-            self._state.rewind(self._rule, mark)
-            raise
-
-    def _use(self, index: int, arrivals: Iterable[Arrival]) -> None:
-        for arrival in arrivals:
-            if arrival.value is None and self._sources is not None:
-                self._forgo(index)  # nobody has spoken
-                continue
-            value = self._stand_in(index) if arrival.value is None else arrival.value
-            self._tell(index, value, arrival.source)
-
-    def _stand_in(self, index: int) -> float:
-        """Return a value for a reward that never came: any would do, but a study must find the same one again."""
-        row = self._estimates()[index]
-        middle = 0.5 * (row.lower + row.upper) if self._log is not None and row.lower <= row.upper else math.nan
-        estimate = middle if math.isfinite(middle) else row.estimate
-        low, high = self._problem.bounds or (-math.inf, math.inf)
-        if math.isnan(estimate):
-            return 0.5 * (low + high) if self._problem.bounds is not None else 0.0
-        return min(max(estimate, low), high)
-
-    def _too_late(self) -> DecidedError:
-        assert self._decision is not None
-        return DecidedError(self._decision.status, "finder")
+    def _choose(self, n: int | None) -> NDArray[np.int64]:
+        indices = self._place if n is None else np.empty(int(n), np.int64)
+        self._verbs.ask(self._state, self._rule, indices.size, indices)
+        return indices
 
     def tell(self, arm: Label | Pull, reward: float, source: Hashable | None = None) -> None:
         """Take in one reward, of a pull that was asked for or of an arm. A bad one is refused and changes nothing.
 
         Told by the label of the arm, rewards are used in the order in which they are told, which must not depend on
-        their values; so tell those of an arm in the order of its pulls. By the pull, they may be told in any order.
+        their values; so tell those of an arm in the order of its pulls, and, with sources, those of each source in the
+        order in which it was asked: which of two arms it speaks of first must not depend on what it says of them. By
+        the pull, they may be told in any order.
 
-        `source` is who or what gave it, for contamination="sources" and only there. What a source says of an arm counts
-        once: a second reward of the same source on the same arm is not used.
+        `source` is who or what gave it, for contamination="sources" and only there; a pull that named it beforehand
+        needs none. What a source says of an arm counts once: a second reward of the same source on the same arm is not
+        used.
         """
         if type(arm) is Pull:
             self._tell_pull(arm, reward, source)
@@ -327,9 +243,9 @@ class Identifier:
         with self._lock:
             self._tell(index, value, source)
 
-    def _tell(self, index: int, value: float, source: Hashable | None) -> None:
+    def _tell(self, index: int, value: float, source: Hashable | None, number: int = BY_LABEL) -> None:
         if self._sources is not None or source is not None:
-            self._tell_source(index, value, source)
+            self._tell_source(index, value, source, number)
             return
         if self._log is not None:
             self._log.append(index, value)
@@ -367,22 +283,11 @@ class Identifier:
                 self._log.extend(indices, values)
             self._take(indices, values)
 
-    def _check_source(self, source: Hashable | None) -> None:
-        if self._sources is None:
-            raise InputError(
-                "source",
-                "come with contamination='sources'",
-                source,
-                "leave it out, or say that sources may be dishonest",
-            )
-        if source is None or source != source or not isinstance(source, Hashable):
-            raise InputError("source", "be given, as a label that can be looked up", source, "such as a voter's id")
-
-    def _tell_source(self, index: int, value: float, source: Hashable | None) -> None:
+    def _tell_source(self, index: int, value: float, source: Hashable | None, number: int = BY_LABEL) -> None:
         self._check_source(source)
         assert self._sources is not None
         assert self._log is not None
-        if not self._sources.tell(index, value, source):
+        if not self._sources.tell(index, value, source, number):
             self._forgo(index)
             return
         was_done = self.done
@@ -392,19 +297,12 @@ class Identifier:
         if was_done or not self._sources.is_due():
             return
         arms = self._state.samples.arms
-        for worse in self._sources.worse(np.flatnonzero(arms["active"])):
+        for worse in self._sources.worse(np.flatnonzero(arms["active"]), self._horizon):
             withdraw(self._state, self._rule, worse, True)
         left = np.flatnonzero(arms["active"])
         if left.size == 1:
             self._state.control["done"], self._state.control["best"] = 1, left[0]
             self._decision = self._with_standing(self._verdict(), 0)  # at once: what sources say later is no part of it
-
-    def _forgo(self, index: int) -> None:
-        """Take note that a reward that was asked for has come and is not used."""
-        arm, control = self._state.samples.arms[index], self._state.control[0]
-        if arm["pending"] > 0:
-            arm["pending"] -= 1
-            control["pending"] -= 1
 
     @property
     def result(self) -> Result:
@@ -433,7 +331,7 @@ class Identifier:
         if self._sources is None:
             stands = standing(self._problem, self._options, self._log.first(used), leader, dropped)
         else:
-            stands = self._sources.standing(leader, dropped)
+            stands = self._sources.standing(leader, dropped, self._horizon)
         return replace(result, leads=stands.leads, evidence=stands.evidence)
 
     def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
@@ -483,8 +381,9 @@ class Identifier:
                 return DECIDED
             state = copy.deepcopy(self._state)
             log = None if self._log is None else copy.deepcopy(self._log)
+            waiting = self._waiting()
         tapes = None if log is None else log.tapes(self._problem.size)
-        return foretell(self._problem, self._rule.copy(), state, tapes, seed)
+        return replace(foretell(self._problem, self._rule.copy(), state, tapes, seed), waiting=waiting)
 
     @property
     def estimates(self) -> tuple[ArmRow, ...]:
@@ -543,15 +442,10 @@ class Identifier:
         return max(zip(first, means, strict=True), key=lambda pair: pair[1].mean() if pair[1].size else -math.inf)[0]
 
     def _alarms(self) -> tuple[str, ...]:
-        if self._log is None:
-            return ()
-        return live_alarms(self._problem, self._options, self._state, self._rule, self._log, self._sources)
-
-    def _cancel_alarms(self) -> tuple[str, ...]:
-        if self._tickets.cancelled == 0 or self._sources is not None:
-            return ()
-        told = self._state.samples.arms["told"]
-        return cancel_alarms(self._problem, self._options, self._tickets.cancelled_of, told)
+        found: tuple[str, ...] = ()
+        if self._log is not None:
+            found = live_alarms(self._problem, self._options, self._state, self._rule, self._log, self._sources)
+        return (*found, *self._cancel_alarm.sentences())
 
     def _verdict(self) -> Result:
         rows = self._estimates()
@@ -577,12 +471,14 @@ class Identifier:
             cancelled=self._tickets.cancelled,
             leader=self._problem.labels[best] if best >= 0 else guess.label if self.pulls > 0 else None,
             limit=LIMITS[int(control["limit"])],
-            alarms=(*self._alarms(), *self._cancel_alarms()),
+            alarms=self._alarms(),
+            waiting=Waiting() if done else self._waiting(),
         )
 
 
 _NOT_COPIED = ("_lock", "_place", "_reward", "_verbs")
-_CHANGING = ("_state", "_log", "_sources", "_options", "_tickets")
+_CHANGING = ("_state", "_log", "_sources", "_options", "_tickets", "_cancel_alarm")
+_LAYOUT = 2  # of the fields; to be raised when they change
 
 
 def _foreign(tag: str) -> InputError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestarm.extras import needs
 from bestarm.problem import Label
+from bestarm.waiting import Waiting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,10 +85,13 @@ class Result:
     alarms : tuple of str
         What the data say against the assumptions.
     cancelled : int
-        Pulls that were given up: counted as replaced rewards, or, with sources, left out.
+        Pulls that were given up: counted as replaced rewards, or, with sources, as of sources that may be dishonest.
     detectable : float or None
         If it stopped at its resolution: the lead of one arm over another that would have been found with probability
         0.9, had all rewards been clean, at this epsilon and number of rewards (simulated; certified method).
+    waiting : Waiting
+        Rewards that have come in and are not used yet, as they wait for pulls that are still out; none after the
+        decision.
     """
 
     status: str
@@ -112,12 +116,15 @@ class Result:
     proved: bool = True
     cancelled: int = 0
     detectable: float | None = None
+    waiting: Waiting = field(default_factory=Waiting)
 
     def __str__(self) -> str:
         sentence = {"identified": self._identified, "indistinguishable": self._stopped}.get(self.status, self._open)()
         if self.cancelled:
             many = "1 pull was" if self.cancelled == 1 else f"{self.cancelled:,} pulls were"
-            how = "left out" if self.options.get("contamination") == "sources" else "counted as replaced"
+            how = "counted as replaced"
+            if self.options.get("contamination") == "sources":
+                how = "counted as sources that may be dishonest"
             sentence += f"; {many} cancelled and {how}"
         if self.alarms and _NO_CLAIM not in sentence:
             sentence += f"; {self._terms()}"
@@ -213,6 +220,8 @@ class Result:
             sentence += f"{self.method} was stopped from outside after {self.pulls:,} rewards; more may decide it"
         else:
             sentence += f"{self.method} has not stopped after {self.pulls:,} rewards"
+        if self.waiting:
+            sentence += f"; {self.waiting}"
         if self.leader is not None and self.pulls > 0:
             sentence += f"; {shown(self.leader)} is ahead, but that is not proved"
         return sentence
@@ -229,6 +238,7 @@ class Result:
         fields["arms"] = [asdict(row) for row in self.arms]
         fields["candidates"] = list(self.candidates)
         fields["alarms"] = list(self.alarms)
+        fields["waiting"] = self.waiting.to_dict()
         return fields
 
     def to_json(self) -> str:

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.checks import checked
-from bestarm.contaminations import counted_share
 from bestarm.errors import InputError
 from bestarm.kernels.evidence.pair import evidence_dtype
 from bestarm.kernels.rule import Rule
@@ -331,36 +330,6 @@ def alarms(
         far = tails[index].far(problem, contamination, float(fakes)) if tails else None
         found.append(alarm_of_arm(problem, label, used, bool(ringing[index]), far))
     return tuple(said for said in found if said is not None)
-
-
-def cancel_alarms(
-    problem: Problem, options: Mapping[str, Any], cancelled: Sequence[int], told: NDArray[np.int64]
-) -> tuple[str, ...]:
-    """Return a sentence for each arm of which more pulls were cancelled than epsilon allows for.
-
-    A share is counted; with coins, so many must not be as good as impossible (one in a thousand, all arms together).
-    """
-    from scipy.special import bdtrc  # takes time that most need not pay
-
-    contamination, least = options.get("contamination"), options.get("share_from", 1.0)
-    if contamination == "share-of-all":
-        many, of = sum(cancelled), int(told.sum())
-        allowed = counted_share(problem.epsilon, of, least, problem.size)
-        return (_too_many(many, of, "", problem.epsilon),) if many > allowed else ()
-    found = []
-    for label, many, of in zip(problem.labels, cancelled, told.tolist(), strict=True):
-        n = max(of, many)  # some may wait for their turn
-        if contamination == "share-of-arm":
-            wrong = many > counted_share(problem.epsilon, n, least)
-        else:
-            wrong = many > 0 and bdtrc(many - 1, n, problem.epsilon) < 1e-3 / problem.size
-        if wrong:
-            found.append(_too_many(many, n, f" of {label!r}", problem.epsilon))
-    return tuple(found)
-
-
-def _too_many(many: int, of: int, whose: str, epsilon: float) -> str:
-    return f"{many:,} of the {of:,} pulls{whose} were cancelled, more than epsilon = {epsilon:g} allows for"
 
 
 def sensitivity(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ from bestarm.problem import Label
 
 # An arm is silent if it owes more than this many rewards, and more than twice what it has ever answered.
 PATIENCE = 64
+# Rewards of an arm that may wait for a missing pull: with as many, other arms are asked for.
+RUN_AHEAD = 2_000
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class Tickets:
         # In order, those that wait for others too; of the arms that have any: an empty one takes 760 bytes.
         self._queues: defaultdict[int, deque[int]] = defaultdict(deque)
         self._arrived: dict[int, Arrival] = {}
+        # In a study, of each pull outstanding: when it was asked for, and by whom.
+        self.holders: Mapping[int, tuple[float, str | None]] = {}
 
     def issue(self, index: int, label: Label) -> Pull:
         """Return the next pull, of an arm."""
@@ -75,6 +80,10 @@ class Tickets:
         self._arms[number] = index
         self._queues[index].append(number)
         self._owed[index] += 1
+        return self.pull(number, label)
+
+    def pull(self, number: int, label: Label) -> Pull:
+        """Return a pull by its number."""
         return Pull(label, number, self._owner)
 
     def check(self, pull: Pull) -> None:
@@ -86,17 +95,22 @@ class Tickets:
 
     def arrive(self, pull: Pull, arrival: Arrival) -> dict[int, Arrival]:
         """Take what came back of a pull; return what can be used now of its arm, by number, in the order of pulls."""
-        index = self._arms.pop(pull.number)
-        self.answered[index] += 1
-        self._owed[index] -= 1
-        self.cancelled_of[index] += arrival.value is None
-        self._arrived[pull.number] = arrival
+        index = self._take(pull.number, arrival)
         queue = self._queues[index]
         ready = {}
         while queue and queue[0] in self._arrived:
             number = queue.popleft()
             ready[number] = self._arrived.pop(number)
         return ready
+
+    def _take(self, number: int, arrival: Arrival) -> int:
+        """Count the end of a pull, keep what came back, and return the arm."""
+        index = self._arms.pop(number)
+        self.answered[index] += 1
+        self._owed[index] -= 1
+        self.cancelled_of[index] += arrival.value is None
+        self._arrived[number] = arrival
+        return index
 
     def take_back(self, pull: Pull, index: int, ready: dict[int, Arrival]) -> None:
         """Undo the arrival of a pull of an arm, of which this became ready: none of it could be used."""
@@ -138,10 +152,49 @@ class Tickets:
 
     @property
     def waiting(self) -> int:
-        """Rewards that have come in and wait for an earlier pull of their arm."""
+        """Pulls that have ended and wait for an earlier one."""
         return len(self._arrived)
 
     def is_silent(self, index: int) -> bool:
         """Whether an arm owes many rewards and hardly answers, while others do."""
         answered = self.answered[index]
         return self._owed[index] > PATIENCE + 2 * answered and max(self.answered) > answered + PATIENCE
+
+    def is_any_far_ahead(self) -> bool:
+        """Whether that may be so of some arm: quick to say no."""
+        return len(self._arrived) >= RUN_AHEAD
+
+    def is_far_ahead(self, index: int) -> bool:
+        """Whether so many rewards of an arm wait for a missing pull that no more should be asked for."""
+        return self.is_any_far_ahead() and len(self._queues[index]) - self._owed[index] >= RUN_AHEAD
+
+    def span_of(self, index: int) -> int:
+        """Return how many pulls of an arm were asked for up to the latest of them that has ended."""
+        queue, later = self._queues[index], 0
+        while later < len(queue) and queue[-1 - later] not in self._arrived:
+            later += 1
+        return self.answered[index] + self._owed[index] - later
+
+    def span(self) -> int:
+        """Return how many pulls were asked for up to the latest that has ended."""
+        last = self._next
+        while last - 1 in self._arms:
+            last -= 1
+        return last
+
+    def used_of(self, index: int) -> int:
+        """Return how many pulls of an arm have ended and wait for nothing."""
+        return self.answered[index] + self._owed[index] - len(self._queues[index])
+
+    def missing(self) -> tuple[int, dict[int, tuple[int, int]]]:
+        """Return how many rewards wait, and of each pull that they wait for its arm and how many wait for it."""
+        waits = {number for number, arrival in self._arrived.items() if arrival.value is not None}
+        found: dict[int, tuple[int, int]] = {}
+        for index, queue in self._queues.items():
+            behind = 0
+            for number in reversed(queue):
+                if number in waits:
+                    behind += 1
+                elif behind and number in self._arms:
+                    found[number] = index, behind
+        return len(waits), dict(sorted(found.items()))

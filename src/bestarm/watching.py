@@ -121,14 +121,15 @@ def describe(finder: Any) -> str:
     if seen.done:
         return "decided"
     result = seen.result
+    waiting = f"; {result.waiting}" if result.waiting else ""
     if result.leader is None:
-        return "no rewards yet"
+        return f"no rewards yet{waiting}"
     words = f"{result.leader!r} leads"
     if result.evidence is not None:
         words += f", p = {result.evidence:.2g}"
     try:
         forecast = seen.forecast()
     except InputError:  # of sources, or of a method of the user's own
-        return words
+        return f"{words}{waiting}"
     ends = {"no winner": ", then no winner", "not at this epsilon": ", then no winner at this epsilon"}
-    return f"{words}; {forecast.brief}{ends.get(forecast.outlook, '')}"
+    return f"{words}; {forecast.brief}{ends.get(forecast.outlook, '')}{waiting}"

@@ -25,6 +25,8 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "se-cbai": {**PAPER, "method": "se-cbai"},
     "g-cbai": {**PAPER, "method": "g-cbai"},
     "median-se": {**PAPER, "method": "median-se"},
+    "share-of-arm": {"delta": 0.3, "epsilon": 0.1, "bounds": (0, 1), "contamination": "share-of-arm"},
+    "share-of-all": {"delta": 0.3, "epsilon": 0.1, "bounds": (0, 1), "contamination": "share-of-all"},
 }
 TELL, CANCEL, NEVER = "tell", "cancel", "never"
 ARMS = ("A", "B", "C")
@@ -107,8 +109,11 @@ def caught_up(story: Story, question: dict[str, Any], slow: Folded) -> Folded:
     finder.catch_up(*story.columns())
     if slow.decision is not None:
         assert finder.decision is not None
-        cancelled = slow.decision.cancelled  # by then: this alone is known from the log only
-        assert repr(replace(finder.decision, cancelled=cancelled)) == repr(slow.decision)
+        by_then: dict[str, Any] = {
+            "cancelled": slow.decision.cancelled,
+            "alarms": slow.decision.alarms,
+        }  # known from the log only
+        assert repr(replace(finder.decision, **by_then)) == repr(slow.decision)
         finder.adopt(slow.decision)
     return finder
 
@@ -121,6 +126,7 @@ def without_empty(value: object) -> object:
 def assert_same(one: Folded, other: Folded) -> None:
     assert (one.pulls, one.pending, one.done, one.waiting) == (other.pulls, other.pending, other.done, other.waiting)
     assert repr(one.decision) == repr(other.decision)
+    assert one._cancel_alarm.sentences() == other._cancel_alarm.sentences()
     mine, theirs = vars(one._tickets), vars(other._tickets)
     assert mine.keys() == theirs.keys()
     for name in mine:
@@ -166,7 +172,7 @@ def test_a_whole_log_at_once_is_one_event_after_the_other(name: str, story: Stor
     for pull in sorted(set(range(len(story.arms))) - set(story.ends())):  # and it goes on from there
         for each in (finder, slow):
             each.end_pull(pull, story.arms[pull], 0.4, None)
-    assert finder.waiting == 0
+    assert not finder.waiting
     assert_same(finder, slow)
 
 
@@ -223,7 +229,7 @@ def test_the_stories_reach_decisions_with_rewards_that_wait(name: str) -> None:
     story = told_only(Story(arms, rng.integers(0, 15, size).tolist(), fates, values), QUESTIONS[name])
     slow = one_by_one(story, QUESTIONS[name])
     assert slow.decision is not None
-    assert slow.waiting > 0
+    assert slow.waiting.rewards > 0
     assert_same(caught_up(story, QUESTIONS[name], slow), slow)
 
 

@@ -11,15 +11,17 @@ import pickle
 import random
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bestarm as ba
-from bestarm import InputError
-from bestarm.errors import LateError
+from bestarm import InputError, Pull, tickets
+from bestarm.errors import LateError, WaitingError
 from bestarm.live.export import replay
+from bestarm.waiting import Waiting
 from live_tools import ASKED, make, new_database
 
 MEANS = {"A": 0.8, "B": 0.5, "C": 0.45}
@@ -147,6 +149,11 @@ def test_what_comes_after_the_lease_and_before_anyone_notices_is_taken(url: str)
     assert (study.pulls, study.expired) == (1, 0)
 
 
+def bare(result: ba.Result) -> ba.Result:
+    """Leave out what waits, of which a study knows more: since when."""
+    return replace(result, waiting=Waiting())
+
+
 def test_cancelled_pulls_are_as_those_of_an_identifier(url: str) -> None:
     study, finder = make(url), ba.Identifier(["A", "B", "C"], **ASKED)
     mine, theirs = study.ask_pulls(9), finder.ask_pulls(9)
@@ -157,11 +164,11 @@ def test_cancelled_pulls_are_as_those_of_an_identifier(url: str) -> None:
         else:
             study.tell(mine[place], place / 10)
             finder.tell(theirs[place], place / 10)
-        assert repr(study.result) == repr(finder.result)
+        assert repr(bare(study.result)) == repr(bare(finder.result))
     study.cancel(mine[0])
     study.cancel_many([mine[0], mine[7], mine[1]])
     finder.cancel(theirs[1])
-    assert repr(study.result) == repr(finder.result)
+    assert repr(bare(study.result)) == repr(bare(finder.result))
     with pytest.raises(InputError, match="it was cancelled, and counts as cancelled"):
         study.tell(mine[0], 0.5)
 
@@ -331,6 +338,47 @@ def test_sources(url: str, tmp_path: Path) -> None:
     finder.ask_pulls()
     assert repr(study.result) == repr(finder.result) == repr(ba.Study(url, "study").result)
     study.export(tmp_path / "study.jsonl")
+    assert repr(replay(tmp_path / "study.jsonl").result) == repr(finder.result)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_sources_that_answer_out_of_order_or_never(url: str, tmp_path: Path, named: bool) -> None:
+    """A is 0.6 always and B 1 or 0; the better answer of a source comes first. B was named, after 13 sources."""
+    study = make(url, arms=("A", "B"), contamination="sources", epsilon=0.1)
+    finder = ba.Identifier(["A", "B"], **{**ASKED, "epsilon": 0.1}, contamination="sources")
+    rng = random.Random(4)
+    for voter in range(40):
+        source = voter if named else None
+        calls = []
+        for mine, theirs in zip(study.ask_pulls(2, source=source), finder.ask_pulls(2, source=source), strict=True):
+            assert mine.arm == theirs.arm
+            calls.append((0.6 if mine.arm == "A" else float(rng.random() < 0.5), mine, theirs))
+        for value, mine, theirs in sorted(calls, key=lambda call: -call[0]):
+            if voter % 13 == 12:
+                study.cancel(mine)
+                finder.cancel(theirs)
+            else:
+                study.tell(mine, value, None if named and voter % 2 else voter)
+                finder.tell(theirs, value, voter)
+    assert study.result.best is None
+    assert study.result.cancelled == 6
+    left = study.ask_pulls(3, worker="w", source="last")
+    finder.ask_pulls(3, source="last")
+    assert study.ask_pulls(3, worker="w", source="last") == left
+    assert study.ask_pulls(worker="w", source="other") not in left
+    finder.ask_pulls(source="other")
+    study.tell(left[2], 1.0)
+    finder.tell(Pull(left[2].arm, left[2].number, finder._tickets._owner), 1.0)
+    with pytest.raises(InputError, match=r"source must be the one that the pull was asked for"):
+        study.tell(left[0], 1.0, "other")
+    with pytest.raises(InputError, match="source must come with contamination='sources'"):
+        make(url, "plain").ask_pulls(source="last")
+    study.export(tmp_path / "study.jsonl")
+    for other in (study, ba.Study(url, "study")):
+        result = other.result
+        assert (result.pulls, result.cancelled, result.evidence) == (74, 6, finder.result.evidence)
+        assert result.arms == finder.result.arms
+        assert result.waiting.rewards == 1
     assert repr(replay(tmp_path / "study.jsonl").result) == repr(finder.result)
 
 
@@ -709,3 +757,44 @@ def test_what_happens_is_logged_and_nothing_is_shown_unasked(url: str, caplog: p
     assert decision == f"study 'study' has decided at event {study.sequence}: identified, best 'B'"
     assert sum("ask" in words for _, words in said) == study.pulls
     assert logging.getLogger("bestarm").handlers == []
+
+
+def test_a_study_says_whose_pulls_rewards_wait_for_and_since_when(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tickets, "RUN_AHEAD", 20)
+    study = make(url, lease=math.inf)
+    lost = study.ask_pulls(3, worker="lost")
+    for _ in range(6):
+        pulls = study.ask_pulls(10)
+        study.tell_many(pulls, [0.5] * 10)
+    waiting = study.waiting
+    assert [(missing.pull, missing.worker) for missing in waiting.pulls] == [(pull, "lost") for pull in lost]
+    assert all(abs((missing.since or 0.0) - time.time()) < 600.0 for missing in waiting.pulls)
+    assert waiting == ba.Study(url, "study").waiting == study.result.waiting
+    assert "60 more rewards have come in and wait for 3 pulls" in str(study.result)
+    assert "(asked for by 'lost' at 20" in str(study.result)
+    with pytest.raises(WaitingError, match="by 'lost'") as error:
+        study.ask_pulls()
+    assert not error.value.ends
+    with pytest.raises(WaitingError):
+        study.run(lambda arm: 0.5)
+    with pytest.raises(WaitingError):
+        next(study.work())
+    assert study.ask_pulls(3, worker="lost") == lost  # its own, again
+    study.tell(lost[0], 0.5)
+    assert {pull.arm for pull in study.ask_pulls(5)} == {"A"}
+
+
+def test_leases_end_what_all_arms_wait_for(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lease of two seconds: `run` and `work` wait for it, and go on."""
+    monkeypatch.setattr(tickets, "RUN_AHEAD", 20)
+    study = make(url, arms=("A", "B"), lease=2.0, epsilon=0.1)
+    study.ask_pulls(2)
+    pulls = study.ask_pulls(40)
+    study.tell_many(pulls, [float(pull.arm == "A") for pull in pulls])
+    if study.pending == 2:  # not so late
+        with pytest.raises(WaitingError) as error:
+            study.ask_pulls()
+        assert error.value.ends
+    result = study.run(lambda arm: float(arm == "A"), max_pulls=60)
+    assert result.cancelled == 2
+    assert result.best == "A"

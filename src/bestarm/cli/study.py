@@ -99,6 +99,9 @@ def ask(
         str | None,
         typer.Option(help="Who is asking: is first given again any pulls it has neither told nor cancelled."),
     ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Who will give the rewards, if known (for --contamination sources).")
+    ] = None,
     form: Form = Format.csv,
 ) -> None:
     """Print the next pulls to make: id and arm. Exit code 3 if the study has decided and there are none."""
@@ -106,7 +109,7 @@ def ask(
 
     opened = _open(url, name)
     try:
-        pulls = opened.ask_pulls(n, worker=worker)
+        pulls = opened.ask_pulls(n, worker=worker, source=source)
     except DecidedError:
         print(opened.result, file=sys.stderr)
         raise typer.Exit(NO_WINNER) from None
@@ -339,7 +342,8 @@ def _exit_code(result: Result) -> int:
 
 def _counts(opened: Study) -> str:
     found = f"{opened.pulls:,} rewards used, {opened.pending:,} pulls outstanding, {opened.expired:,} expired"
-    return f"{found}; {opened.sequence:,} events" + ("; archived" if opened.archived else "")
+    waiting = f"; {opened.waiting}" if opened.waiting and not opened.done else ""
+    return f"{found}{waiting}; {opened.sequence:,} events" + ("; archived" if opened.archived else "")
 
 
 def _say(opened: Study) -> None:

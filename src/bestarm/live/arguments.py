@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 
 from bestarm.errors import InputError
 from bestarm.live.fold import Folded
+from bestarm.live.replica import Replica
 from bestarm.live.settings import source_text
 from bestarm.problem import checked_reward, checked_rewards
 from bestarm.tickets import Pull
@@ -44,10 +45,23 @@ def source_texts(finder: Folded, pulls: Sequence[Pull], sources: Sequence[Hashab
     given = [None] * len(pulls) if sources is None else list(sources)
     if len(given) != len(pulls):
         raise InputError("sources", f"be as many as pulls ({len(pulls)})", len(given), "give one for each pull")
-    if sources is not None or finder.by_sources:
-        for source in given:
+    for source in given:
+        if source is not None or (sources is not None and not finder.by_sources):
             finder.check_source(source)
     return [source_text(source) for source in given]
+
+
+def source_of(replica: Replica, place: int, said: str | None) -> str | None:
+    """Return the source of a reward: the one that its pull was asked for, or the one that is told with it."""
+    named = replica.named(place)
+    if named is None:
+        if said is None and replica.finder.by_sources:
+            replica.finder.check_source(None)
+        return said
+    if said is not None and said != named:
+        fix = "leave it out, or tell this reward by a pull that was asked for its source"
+        raise InputError("source", f"be the one that the pull was asked for ({named})", said, fix)
+    return named
 
 
 def pull_parts(which: Any) -> tuple[int, int | None]:

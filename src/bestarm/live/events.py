@@ -33,7 +33,7 @@ class Event(NamedTuple):
     value : float or None
         Of a tell: the reward.
     source : str or None
-        Of a tell: who gave the reward, as JSON.
+        Of a tell: who gave the reward, as JSON. Of an ask: who will, if that was said.
     worker : str or None
         Of an ask: who asked.
     at : float

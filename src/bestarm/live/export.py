@@ -15,7 +15,7 @@ from typing import Any
 
 from bestarm.errors import InputError
 from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Event, logged
-from bestarm.live.settings import from_note, read_settings
+from bestarm.live.settings import from_note, read_settings, read_source
 from bestarm.live.store import StudyRow
 from bestarm.result import Result
 from bestarm.tickets import Pull
@@ -93,10 +93,9 @@ def replay(path: str | os.PathLike[str]) -> Replay:
             if kind == ASK:
                 if row["pull"] != len(pulls) or not 0 <= row["arm"] < len(settings.arms):
                     raise KeyError("pull or arm")
-                pulls[row["pull"]] = finder.ask_again(row["arm"])
+                pulls[row["pull"]] = finder.ask_again(row["arm"], read_source(row.get("source")))
             elif kind == TELL:
-                source = row.get("source")
-                finder.tell(pulls[row["pull"]], row["value"], None if source is None else json.loads(source))
+                finder.tell(pulls[row["pull"]], row["value"], read_source(row.get("source")))
             elif kind in (CANCEL, EXPIRE):
                 finder.cancel(pulls[row["pull"]])
             elif kind == DECIDE:

@@ -7,7 +7,9 @@ was given out), and what only reads is done on a copy.
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable
+import struct
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +17,22 @@ from numpy.typing import NDArray
 from bestarm.identifier import Identifier
 from bestarm.problem import Label, Problem
 from bestarm.result import Result
-from bestarm.tickets import Arrival, Pull, Tickets
+from bestarm.tickets import Arrival, Pull
+from bestarm.waiting import MissingPull
+
+_DOUBLE, _WHOLE = struct.Struct("=d"), struct.Struct("=q")
 
 
 class Folded(Identifier):
     """An identifier that takes events."""
 
-    def own(self, token: int) -> None:
-        """Let its pulls bear the token of the study, which all processes know."""
-        self._tickets = Tickets(self._problem.size, token)
+    def own(self, token: int, holders: Mapping[int, tuple[float, str | None]] | None = None) -> None:
+        """Let its pulls bear the token of the study, which all processes know.
+
+        `holders` says of each pull that is outstanding when it was asked for, and by whom.
+        """
+        self._tickets = self._new_tickets(token)
+        self._tickets.holders = {} if holders is None else holders
 
     @property
     def by_sources(self) -> bool:
@@ -43,26 +52,25 @@ class Folded(Identifier):
         """Return the index of an arm."""
         return self._index[label]
 
-    def choose(self, number: int) -> list[Pull]:
+    def choose(self, number: int, source: Hashable | None = None) -> list[Pull]:
         """Return the next pulls, as asked for: the state is as after `ask_again` with each."""
         if self._own is not None or self._state.trees is None:
-            return self.ask_pulls(number)
+            return self.ask_pulls(number, source=source)
         # Of the gap family, asking ahead renews estimates, which may change the last bit of a later one.
-        pulls = copy.deepcopy(self).ask_pulls(number)
+        pulls = copy.deepcopy(self).ask_pulls(number, source=source)
         for pull in pulls:
             self.ask_again(self._index[pull.arm])
         return pulls
 
-    def ask_again(self, index: int) -> Pull:
-        """Take in that an arm was given out, and return the pull."""
+    def ask_again(self, index: int, source: Hashable | None = None) -> Pull:
+        """Take in that an arm was given out, for a source if it was named, and return the pull."""
         self._state.samples.arms[index]["pending"] += 1
         self._state.control[0]["pending"] += 1
-        return self._tickets.issue(index, self._problem.labels[index])
+        return self._issue_ticket(index, source)
 
     def end_pull(self, number: int, index: int, value: float | None, source: Hashable | None) -> None:
         """Take in the reward of a pull, or (None) that there will be none."""
-        pull = Pull(self._problem.labels[index], number)
-        self._use(index, self._tickets.arrive(pull, Arrival(value, source)).values())
+        self._arrive(Pull(self._problem.labels[index], number), index, Arrival(value, source))
 
     def end_pulls(self, numbers: list[int], indices: list[int], values: list[float]) -> int | None:
         """Take in many rewards: the same as one by one, without sources, in a third of the time.
@@ -99,6 +107,7 @@ class Folded(Identifier):
         `arms` are those of all pulls in order, `pulls` those that have ended, in that order, `values` their rewards,
         and `told` is False where there is none.
         """
+        self._note_all_cancelled(arms, pulls, told)
         order = in_order_of_use(arms, pulls)
         place = np.empty(arms.size, np.int64)
         place[pulls] = np.arange(pulls.size)
@@ -120,11 +129,30 @@ class Folded(Identifier):
         given_up = np.bincount(arms[pulls[~told]], minlength=self._problem.size).tolist()
         self._tickets.restore(arms, pulls, order, arrivals, given_up)
 
+    def _note_all_cancelled(self, arms: NDArray[np.int64], pulls: NDArray[np.int64], told: NDArray[np.bool_]) -> None:
+        """Look at every cancelled pull as it ended, as `_note_cancelled` does."""
+        groups = [np.arange(pulls.size)] if self._cancel_alarm.of_all else _by_arm(arms[pulls], self._problem.size)
+        place = np.arange(arms.size) if self._cancel_alarm.of_all else _ordinals(arms)
+        for index, ends in enumerate(groups):
+            gone = ~told[ends]
+            if gone.any():
+                spans, counts = np.maximum.accumulate(place[pulls[ends]]) + 1, np.cumsum(gone)
+                for count, span in zip(counts[gone].tolist(), spans[gone].tolist(), strict=True):
+                    self._cancel_alarm.note(index, count, span)
+
     def _take_logged(self, indices: NDArray[np.int64], values: NDArray[np.float64]) -> None:
         if indices.size:
             if self._log is not None:
                 self._log.extend(indices, values)
             self._take(indices, values)
+
+    def _missing(self, number: int, index: int, rewards: int) -> MissingPull:
+        missing = super()._missing(number, index, rewards)
+        if number not in self._tickets.holders:
+            return missing
+        since, worker = self._tickets.holders[number]
+        pull = replace(missing.pull, _of=mark_of(missing.pull._of, since))
+        return MissingPull(pull, worker, since, rewards)
 
     def adopt(self, decision: Result) -> None:
         """Take over the decision of the log."""
@@ -135,10 +163,11 @@ class Folded(Identifier):
         """The bare verdict, without leads and tolerance, which take long to find and follow from the log."""
         return self._decision
 
-    @property
-    def waiting(self) -> int:
-        """Rewards that have come in and wait for an earlier pull of their arm."""
-        return self._tickets.waiting
+
+def mark_of(token: int, asked: float) -> int:
+    """Return what tells a pull from others of its number: of another study, or of an ask that a crash undid."""
+    bits: int = _WHOLE.unpack(_DOUBLE.pack(asked))[0]
+    return token ^ bits
 
 
 def in_order_of_use(arms: NDArray[np.int64], pulls: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -155,6 +184,20 @@ def in_order_of_use(arms: NDArray[np.int64], pulls: NDArray[np.int64]) -> NDArra
     ready = np.maximum.accumulate(place[by_arm] + offsets) - offsets
     usable = ready < never
     found: NDArray[np.int64] = by_arm[usable][np.argsort(ready[usable], kind="stable")]
+    return found
+
+
+def _by_arm(arms: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:
+    """Return the places of each arm, in order."""
+    order = np.argsort(arms, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(arms, minlength=size))[:-1])
+
+
+def _ordinals(arms: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return of each pull how many of its arm were asked for before it."""
+    found = np.empty(arms.size, np.int64)
+    for places in _by_arm(arms, int(arms.max(initial=0)) + 1):
+        found[places] = np.arange(places.size)
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from array import array
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +11,7 @@ import numpy as np
 from bestarm.errors import InputError, LateError
 from bestarm.identifier import Identifier
 from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Columns, Event, time_bits
-from bestarm.live.settings import Settings, from_note, to_note
+from bestarm.live.settings import Settings, from_note, read_source, to_note
 from bestarm.tickets import Pull
 
 OUTSTANDING, TOLD, CANCELLED, EXPIRED = 0, 1, 2, 3
@@ -35,15 +34,16 @@ class Replica:
         self.decided_at: int | None = None  # sequence number of the event that led to the decision
         self._deciding = 0  # likewise, as this process finds it
         self.finder = settings.finder()
-        self.finder.own(token)
         # Of each pull, by its number: which arm, what became of it, and the reward.
         self._arms = array("q")
         self._bits = array("q")  # of the time at which it was asked for
         self._fates = bytearray()
         self._values = array("d")
-        self._sources: dict[int, str] = {}
+        self._sources: dict[int, str] = {}  # of those told
+        self._named: dict[int, str] = {}  # the sources of pulls that were asked for with one
         self._outstanding: dict[int, tuple[float, str | None]] = {}  # when it was asked for and by whom, oldest first
         self._renewed: dict[int, float] = {}  # of those whose lease was renewed: when
+        self.finder.own(token, self._outstanding)
         self._held: dict[str, dict[int, None]] = {}  # by worker: its pulls that are outstanding, in order
 
     @property
@@ -105,9 +105,9 @@ class Replica:
             raise InputError("pull", "not be told", self.pull(number), "a reward that has come can't be cancelled")
         return self._fates[number] != OUTSTANDING
 
-    def held_by(self, worker: str, now: float) -> list[int]:
-        """Return the pulls that a worker was given and has not ended, in order, but for those whose lease has."""
-        held = self._held.get(worker, ())
+    def held_by(self, worker: str, source: str | None, now: float) -> list[int]:
+        """Return the pulls that a worker was given for a source and has not ended, but for those whose lease has."""
+        held = [number for number in self._held.get(worker, ()) if self._named.get(number) == source]
         return [number for number in held if self._lease_end(number, self._outstanding[number][0]) > now]
 
     def is_outstanding(self, number: int) -> bool:
@@ -117,19 +117,23 @@ class Replica:
     def _lease_end(self, number: int, asked: float) -> float:
         return self._renewed.get(number, asked) + self.settings.lease
 
+    def named(self, number: int) -> str | None:
+        """Return the source that a pull was asked for, as JSON."""
+        return self._named.get(number)
+
     def overdue(self, now: float) -> Iterator[int]:
         """Go through the pulls whose lease has ended: all are looked at, as a clock may have been put back."""
         return (number for number, (asked, _) in self._outstanding.items() if self._lease_end(number, asked) <= now)
 
     # -------------------------------------------------------------------------------------- what changes it
 
-    def choose(self, number: int, worker: str | None, now: float) -> list[Event]:
-        """Choose the next arms, and return the asks."""
+    def choose(self, number: int, worker: str | None, source: str | None, now: float) -> list[Event]:
+        """Choose the next arms, for a source if it is named, and return the asks."""
         asks = []
-        for pull in self.finder.choose(number):
+        for pull in self.finder.choose(number, read_source(source)):
             index = self.finder.index_of(pull.arm)
-            self._note_ask(index, worker, now)
-            asks.append(Event(self.seq + 1, ASK, pull.number, index, None, None, worker, now, None))
+            self._note_ask(index, worker, source, now)
+            asks.append(Event(self.seq + 1, ASK, pull.number, index, None, source, worker, now, None))
             self.seq += 1
         return asks
 
@@ -185,8 +189,8 @@ class Replica:
             self._follow(event)
             if event.kind == ASK:
                 assert event.arm is not None
-                self._note_ask(event.arm, event.worker, event.at)
-                self.finder.ask_again(event.arm)
+                self._note_ask(event.arm, event.worker, event.source, event.at)
+                self.finder.ask_again(event.arm, read_source(event.source))
             elif event.kind == DECIDE:
                 assert event.note is not None
                 self.decided_at, decision = from_note(event.note)
@@ -207,8 +211,10 @@ class Replica:
             raise ValueError(f"event {event.seq} does not follow {self.seq}")
         self.seq = event.seq
 
-    def _note_ask(self, index: int, worker: str | None, at: float) -> None:
+    def _note_ask(self, index: int, worker: str | None, source: str | None, at: float) -> None:
         number = len(self._arms)
+        if source is not None:
+            self._named[number] = source
         self._arms.append(index)
         self._bits.append(time_bits(at))
         self._fates.append(OUTSTANDING)
@@ -239,9 +245,8 @@ class Replica:
 
     def _fold_end(self, event: Event) -> None:
         number = self._note_end(event)
-        source = None if event.source is None else json.loads(event.source)
         was_done = self.finder.done
-        self.finder.end_pull(number, self._arms[number], event.value, source)
+        self.finder.end_pull(number, self._arms[number], event.value, read_source(event.source))
         if self.finder.done and not was_done:
             self._deciding = event.seq
 

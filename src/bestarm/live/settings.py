@@ -16,6 +16,7 @@ from bestarm.live.fold import Folded
 from bestarm.methods import OwnMethod, get_method
 from bestarm.problem import Label
 from bestarm.result import ArmRow, Result
+from bestarm.waiting import read_waiting
 
 LABELS = (str, int, float, bool)
 
@@ -217,6 +218,7 @@ def from_note(note: str) -> tuple[int, Result]:
     stored = json.loads(note)
     fields = stored["result"]
     fields["arms"] = tuple(ArmRow(**row) for row in fields["arms"])
+    fields["waiting"] = read_waiting(fields.get("waiting"))
     for name in ("candidates", "alarms", "bounds"):
         fields[name] = None if fields[name] is None else tuple(fields[name])
     return int(stored["seq"]), Result(**fields)
@@ -231,3 +233,8 @@ def source_text(source: Hashable | None) -> str | None:
     if not isinstance(source, LABELS):
         raise InputError("source", "be a string, a number or a bool in a study", source, "such as a voter's id")
     return json.dumps(source)
+
+
+def read_source(text: str | None) -> Hashable | None:
+    """Return what `source_text` wrote."""
+    return None if text is None else json.loads(text)

@@ -7,13 +7,14 @@ import contextlib
 import math
 import os
 import threading
+import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, overload
 
 from bestarm.checks import Seed, number
-from bestarm.drivers import drive, drive_async
-from bestarm.errors import DecidedError, InputError, LateError
+from bestarm.drivers import SECONDS_A_TRY, drive, drive_async
+from bestarm.errors import DecidedError, InputError, LateError, WaitingError
 from bestarm.forecast import Forecast
 from bestarm.identifier import Identifier
 from bestarm.live.account import as_html, log_changes, log_opened
@@ -23,6 +24,7 @@ from bestarm.live.arguments import (
     checked_worker,
     is_text,
     pull_parts,
+    source_of,
     source_texts,
 )
 from bestarm.live.connect import open_store
@@ -30,7 +32,7 @@ from bestarm.live.events import CANCEL, EXPIRE, RENEW, Event, LoggedEvent, logge
 from bestarm.live.export import lines_of
 from bestarm.live.renewals import Renewals
 from bestarm.live.replica import Replica
-from bestarm.live.settings import Settings, new_settings, read_settings
+from bestarm.live.settings import Settings, new_settings, read_settings, source_text
 from bestarm.live.slots import Slots
 from bestarm.live.store import StudyRow
 from bestarm.locks import give_lock
@@ -40,6 +42,7 @@ from bestarm.problem import Label
 from bestarm.result import ArmRow, Result
 from bestarm.robustness import Sensitivity
 from bestarm.tickets import Pull
+from bestarm.waiting import Waiting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -238,42 +241,59 @@ class Study:
     # -------------------------------------------------------------------------------------------------- ask and tell
 
     @overload
-    def ask_pulls(self, n: None = None, *, worker: str | None = None) -> Pull: ...
+    def ask_pulls(self, n: None = None, *, worker: str | None = None, source: Hashable | None = None) -> Pull: ...
     @overload
-    def ask_pulls(self, n: int, *, worker: str | None = None) -> list[Pull]: ...
-    def ask_pulls(self, n: int | None = None, *, worker: str | None = None) -> Pull | list[Pull]:
+    def ask_pulls(self, n: int, *, worker: str | None = None, source: Hashable | None = None) -> list[Pull]: ...
+    def ask_pulls(
+        self, n: int | None = None, *, worker: str | None = None, source: Hashable | None = None
+    ) -> Pull | list[Pull]:
         """Return the next pull to make, or a list of n of them.
 
-        A worker that gives its name first gets what it was given before and has not told or cancelled. So one that asks
-        again, as it does not know whether it was heard, gets the same; one that makes several calls at a time needs a
-        name for each.
+        A worker that gives its name first gets what it was given before, for the same source, and has not told or
+        cancelled. So one that asks again, as it does not know whether it was heard, gets the same; one that makes
+        several calls at a time needs a name for each. `source` is who will give the rewards (see `Identifier`).
         """
         if n is not None and not (number(n) >= 1 and number(n) % 1 == 0):
             raise InputError("n", "be a whole number >= 1", n, "leave it out to get one pull")
         checked_worker(worker)
         wanted = 1 if n is None else int(n)
         numbers: list[int] = []
+        named = source_text(source)
 
         def change(replica: Replica, now: float) -> list[Event]:
             self._refuse_if_archived(replica)
             if replica.finder.decision is not None:
                 raise DecidedError(replica.finder.decision.status, "study")
-            numbers[:] = replica.held_by(worker, now)[:wanted] if worker is not None else []
+            numbers[:] = replica.held_by(worker, named, now)[:wanted] if worker is not None else []
             missing = wanted - len(numbers)
-            asks = replica.choose(missing, worker, now) if missing else []
+            asks = replica.choose(missing, worker, named, now) if missing else []
             numbers.extend(ask.pull for ask in asks if ask.pull is not None)
             return asks
 
         with self._mine():
-            self._write(change, synced=False)
+            if source is not None:
+                self._known().finder.check_source(source)
+            self._ask(change)
             assert self._replica is not None
             pulls = [self._replica.pull(place) for place in numbers]
         return pulls[0] if n is None else pulls
 
+    def _ask(self, change: Callable[[Replica, float], list[Event]]) -> None:
+        """Write asks; if all arms wait for missing pulls, end those whose lease has ended first."""
+        try:
+            self._write(change, synced=False)
+        except WaitingError as error:
+            before = self._known().expired
+            self._write(lambda replica, now: [])
+            if self._known().expired == before:
+                raise WaitingError(error.waiting, math.isfinite(self.lease)) from None
+            self._write(change, synced=False)
+
     def work(self, worker: str | None = None) -> Iterator[Pull]:
         """Go through pulls to make, one at a time, until the decision, whoever's reward leads to it.
 
-        The lease of a pull is renewed until the next one is asked for.
+        The lease of a pull is renewed until the next one is asked for. While all arms wait for pulls of others, it
+        waits too, if the leases of those will end.
         """
         held: list[Pull] = []
         with Renewals(self, lambda: held):
@@ -282,6 +302,11 @@ class Study:
                     held = [self.ask_pulls(worker=worker)]
                 except DecidedError:  # in the meantime
                     return
+                except WaitingError as error:
+                    if not error.ends:
+                        raise
+                    time.sleep(SECONDS_A_TRY)
+                    continue
                 yield held[0]
                 held = []
 
@@ -366,7 +391,8 @@ class Study:
     def tell(self, pull: Pull, reward: float, source: Hashable | None = None) -> None:
         """Take in the reward of a pull; when this returns, it is on the disk. A bad one is refused, changing nothing.
 
-        `source` is who or what gave it, for contamination="sources" and only there: a string, a number or a bool.
+        `source` is who or what gave it, for contamination="sources" and only there: a string, a number or a bool. A
+        pull that named it beforehand needs none.
         """
         self.tell_many([pull], [reward], None if source is None else [source])
 
@@ -383,8 +409,9 @@ class Study:
             def change(replica: Replica, now: float) -> list[Event]:
                 numbers, fresh, spoken = [], [], []
                 seen: dict[int, tuple[float, str | None]] = {}
-                for pull, value, text in zip(pulls, values, texts, strict=True):
+                for pull, value, said in zip(pulls, values, texts, strict=True):
                     place = replica.find(pull)
+                    text = source_of(replica, place, said)
                     if place in seen and seen[place] != (value, text):
                         raise InputError(
                             "reward", "be the same when a pull is told again", value, "nothing was recorded"
@@ -512,6 +539,12 @@ class Study:
         """Pulls asked for and neither told, cancelled nor expired."""
         with self._mine():
             return self._current().outstanding
+
+    @property
+    def waiting(self) -> Waiting:
+        """Rewards that have come in and wait for pulls that are still out: how many, for which, whose, since when."""
+        with self._mine():
+            return self._current().finder.waiting
 
     @property
     def sequence(self) -> int:
