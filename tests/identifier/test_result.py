@@ -21,6 +21,7 @@ from bestarm.methods import METHODS
 FIELDS = {
     *("status", "best", "candidates", "pulls", "delta", "epsilon", "sigma", "method", "options", "arms", "promise"),
     *("leader", "limit", "leads", "evidence", "tolerance", "overturn", "alarms", "bounds", "proved", "cancelled"),
+    "waiting",
 }
 ROW = {"label", "pulls", "estimate", "lower", "upper", "active"}
 
@@ -208,6 +209,7 @@ def test_json_is_complete_and_strict() -> None:
         "bounds": None,
         "proved": True,
         "cancelled": 0,
+        "waiting": {"rewards": 0, "pulls": []},
     }
 
 
@@ -221,8 +223,8 @@ def test_dict_and_json_of_a_real_verdict_hold_all_of_it(method: str) -> None:
         label: lead for label, lead in result.leads.items() if math.isfinite(lead)
     }
     for name in FIELDS - {"arms", "candidates", "alarms", "options", "leads"}:
-        assert plain[name] == getattr(result, name)
-        assert read[name] == getattr(result, name)
+        value = result.waiting.to_dict() if name == "waiting" else getattr(result, name)
+        assert plain[name] == read[name] == value
     assert read["options"] == plain["options"] == result.options
     assert [ba.ArmRow(**row) for row in plain["arms"]] == list(result.arms)
     for row, text in zip(result.arms, read["arms"], strict=True):
