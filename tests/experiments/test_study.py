@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
 import json
 import re
 from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -417,8 +418,10 @@ def test_the_report_says_what_was_run_and_holds_the_file(tmp_path: Path) -> None
     assert "At any time at most a share ε of the rewards of each arm is replaced" in page
     assert "$\\frac{ &amp; $ is told that contamination is prescient, but the adversary keeps to share-of-arm" in page
     assert "certified (share-of-arm) is told" not in page
-    (picture,) = re.findall(r'img src="data:image/svg\+xml;base64,([^"]+)"', page)
-    assert b"<svg" in base64.b64decode(picture)
+    (picture,) = re.findall(r'img src="data:image/svg\+xml,([^" ]+)"', page)
+    words = "".join(ElementTree.fromstring(unquote(picture)).itertext())
+    assert "$1_{ or $2" in words
+    assert "\\frac{ & " in words
 
 
 def test_the_report_warns_where_sigma_does_not_cover_the_arms_and_trials_are_cut(tmp_path: Path) -> None:

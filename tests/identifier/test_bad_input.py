@@ -245,9 +245,9 @@ def test_what_each_method_has() -> None:
     lists = {
         "certified": "contamination, resolution, good_enough, share_from, paired",
         "g-cbai": "alpha, threshold, power, exploration",
-        "se-cbai": "alpha, exploration",
+        "se-cbai": "alpha, exploration, radius, radius_arms",
         "random": "alpha, threshold, power, exploration, floor, seed",
-        "median-se": "alpha, exploration",
+        "median-se": "alpha, exploration, radius, radius_arms",
         "mean-se": "parameters, exploration",
         "mean-gap": "threshold, power, parameters, exploration",
     }

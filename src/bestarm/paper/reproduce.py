@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -51,7 +51,7 @@ class Reproduction:
     claims: pd.DataFrame
     points: pd.DataFrame
     full_size: pd.DataFrame
-    stored: pd.DataFrame
+    stored: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def reproduce(
