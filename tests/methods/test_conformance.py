@@ -36,7 +36,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "random, total": ("random", {"floor": "total"}),
     "g-cbai, none": ("g-cbai", {"exploration": "none"}),
     "se-cbai, none": ("se-cbai", {"exploration": "none"}),
-    "se-cbai, all pulls": ("se-cbai", {"radius": "all-pulls", "exploration": "half"}),
+    "se-cbai, all pulls": ("se-cbai", {"radius": "all-pulls", "exploration": "half", "alpha": 0.4}),
     "median-se, all pulls": ("median-se", {"radius": "all-pulls", "exploration": "none", "radius_arms": 5}),
     "mean-se, same": ("mean-se", {"parameters": "same"}),
     "mean-gap, same": ("mean-gap", {"parameters": "same"}),
