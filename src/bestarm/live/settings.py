@@ -219,6 +219,7 @@ def from_note(note: str) -> tuple[int, Result]:
     fields = stored["result"]
     fields["arms"] = tuple(ArmRow(**row) for row in fields["arms"])
     fields["waiting"] = read_waiting(fields.get("waiting"))
+    fields.pop("assumptions", None)  # which follow from the options
     for name in ("candidates", "alarms", "bounds"):
         fields[name] = None if fields[name] is None else tuple(fields[name])
     return int(stored["seq"]), Result(**fields)
