@@ -6,14 +6,14 @@ import abc
 import math
 import threading
 from collections.abc import Hashable, Iterable
-from typing import Any, overload
+from typing import Any, Generic, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.cancelled import CancelAlarm
 from bestarm.errors import InputError, WaitingError
-from bestarm.problem import Label, Problem, checked_reward
+from bestarm.problem import LabelT, Problem, checked_reward
 from bestarm.result import ArmRow
 from bestarm.source_tickets import SourceTickets, Turn
 from bestarm.sources import BY_LABEL, Sources
@@ -21,11 +21,11 @@ from bestarm.tickets import Arrival, Pull, Tickets
 from bestarm.waiting import MissingPull, Waiting
 
 
-class ByPull(abc.ABC):
+class ByPull(abc.ABC, Generic[LabelT]):
     """The part of an `Identifier` that knows pulls by their numbers; the rest gives it arms and takes rewards."""
 
-    _problem: Problem
-    _index: dict[Label, int]
+    _problem: Problem[LabelT]
+    _index: dict[LabelT, int]
     _own: Any
     _state: Any
     _rule: Any
@@ -44,7 +44,7 @@ class ByPull(abc.ABC):
         """Refuse to be asked for n arms."""
 
     @abc.abstractmethod
-    def _estimates(self) -> tuple[ArmRow, ...]:
+    def _estimates(self) -> tuple[ArmRow[LabelT], ...]:
         """Return what is known of each arm."""
 
     @abc.abstractmethod
@@ -56,10 +56,10 @@ class ByPull(abc.ABC):
         return kind(self._problem.size, owner)
 
     @overload
-    def ask_pulls(self, n: None = None, *, source: Hashable | None = None) -> Pull: ...
+    def ask_pulls(self, n: None = None, *, source: Hashable | None = None) -> Pull[LabelT]: ...
     @overload
-    def ask_pulls(self, n: int, *, source: Hashable | None = None) -> list[Pull]: ...
-    def ask_pulls(self, n: int | None = None, *, source: Hashable | None = None) -> Pull | list[Pull]:
+    def ask_pulls(self, n: int, *, source: Hashable | None = None) -> list[Pull[LabelT]]: ...
+    def ask_pulls(self, n: int | None = None, *, source: Hashable | None = None) -> Pull[LabelT] | list[Pull[LabelT]]:
         """Return the next pull to make, or a list of n of them: like `ask`, with a number each.
 
         Tell what comes back by `tell(pull, reward)`, in any order: rewards of an arm are used in the order of its
@@ -79,7 +79,7 @@ class ByPull(abc.ABC):
             pulls = [self._issue(index, source) for index in self._choose(n).tolist()]
         return pulls[0] if n is None else pulls
 
-    def _issue(self, index: int, source: Hashable | None = None) -> Pull:
+    def _issue(self, index: int, source: Hashable | None = None) -> Pull[LabelT]:
         tickets = self._tickets
         if tickets.is_silent(index) or tickets.is_far_ahead(index):
             others = [i for i in self._active() if not (tickets.is_silent(i) or tickets.is_far_ahead(i))]
@@ -94,7 +94,7 @@ class ByPull(abc.ABC):
                 index = other
         return self._issue_ticket(index, source)
 
-    def _issue_ticket(self, index: int, source: Hashable | None) -> Pull:
+    def _issue_ticket(self, index: int, source: Hashable | None) -> Pull[LabelT]:
         label = self._problem.labels[index]
         if isinstance(self._tickets, SourceTickets):
             return self._tickets.issue_named(index, label, source)
@@ -110,7 +110,7 @@ class ByPull(abc.ABC):
         if all(self._tickets.is_far_ahead(index) for index in self._active()):
             raise WaitingError(self._waiting())
 
-    def cancel(self, pull: Pull) -> None:
+    def cancel(self, pull: Pull[LabelT]) -> None:
         """Give up a pull whose reward will never come: it counts as a reward that was replaced.
 
         So it is part of what epsilon allows for, under the same assumption on what is replaced; `result.cancelled`
@@ -126,7 +126,7 @@ class ByPull(abc.ABC):
             self._tickets.check(pull)
             self._arrive(pull, self._index[pull.arm], Arrival(None))
 
-    def _tell_pull(self, pull: Pull, reward: float, source: Hashable | None) -> None:
+    def _tell_pull(self, pull: Pull[LabelT], reward: float, source: Hashable | None) -> None:
         value = checked_reward(self._problem, reward)
         with self._lock:
             self._tickets.check(pull)
@@ -136,7 +136,7 @@ class ByPull(abc.ABC):
                 self._check_source(source)
             self._arrive(pull, self._index[pull.arm], Arrival(value, source))
 
-    def _arrive(self, pull: Pull, index: int, arrival: Arrival) -> None:
+    def _arrive(self, pull: Pull[LabelT], index: int, arrival: Arrival) -> None:
         """Take in what came back of a pull, and what waited for it; nothing of it if a policy fails at one."""
         if isinstance(self._tickets, SourceTickets):
             self._take_turns(self._tickets.take_turns(pull, arrival))

@@ -12,25 +12,26 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Generic, Literal, Protocol
 
 from bestarm.checks import checked, number, one_of
 from bestarm.errors import DecidedError, InputError, LateError, WaitingError
 from bestarm.identifier import Identifier
 from bestarm.methods import DEFAULT
 from bestarm.policy import Factory
-from bestarm.problem import Label, Problem, checked_reward, pose
+from bestarm.problem import LabelT, Problem, checked_reward, pose
 from bestarm.result import Result, shown
 from bestarm.tickets import Pull
 from bestarm.watching import watched
 
-ON_ERROR = ("raise", "cancel", "retry")
+OnError = Literal["raise", "cancel", "retry"]
+ON_ERROR: tuple[OnError, ...] = ("raise", "cancel", "retry")
 TRIES = 4  # of a pull, the first included
 SECONDS_A_TRY = 0.5  # between two tries while all arms wait for pulls of others
 FAILURES = 16  # in a row that are cancelled (or twice the workers, if that is more): then the judge is gone
 
 
-class Finder(Protocol):
+class Finder(Protocol[LabelT]):
     """What is driven: an `Identifier`, or a study on a database."""
 
     @property
@@ -44,36 +45,36 @@ class Finder(Protocol):
         ...
 
     @property
-    def result(self) -> Result:
+    def result(self) -> Result[LabelT]:
         """The verdict so far."""
         ...
 
-    def ask_pulls(self) -> Pull:
+    def ask_pulls(self) -> Pull[LabelT]:
         """Return the next pull to make."""
         ...
 
-    def tell(self, arm: Pull, reward: float) -> None:
+    def tell(self, arm: Pull[LabelT], reward: float) -> None:
         """Take in its reward."""
         ...
 
-    def cancel(self, pull: Pull) -> None:
+    def cancel(self, pull: Pull[LabelT]) -> None:
         """Give it up."""
         ...
 
-    def snapshot(self) -> Identifier:
+    def snapshot(self) -> Identifier[LabelT]:
         """Return a copy to read from."""
         ...
 
 
 @dataclass
-class Budget:
+class Budget(Generic[LabelT]):
     """When to stop from outside, and what to do about a pull that fails."""
 
-    finder: Finder
+    finder: Finder[LabelT]
     problem: Problem
     max_pulls: float
     deadline: float
-    on_error: str
+    on_error: OnError
     asked: int = 0
     stalled: bool = False
     failures: int = 0  # in a row
@@ -84,7 +85,7 @@ class Budget:
         """How often a pull is made if its calls fail."""
         return TRIES if self.on_error == "retry" else 1
 
-    def next_pull(self, under_way: int = 0) -> Pull | None:
+    def next_pull(self, under_way: int = 0) -> Pull[LabelT] | None:
         """Return another pull to make, if one may be made; `stalled` says whether one may be made later.
 
         While all arms wait for missing pulls, that is so if some of those are under way here, or end by their leases.
@@ -104,7 +105,7 @@ class Budget:
         self.asked += 1
         return pull
 
-    def checked(self, pull: Pull, reward: object) -> float:
+    def checked(self, pull: Pull[LabelT], reward: object) -> float:
         """Return what a call gave, if it is a reward; if not, the call has failed."""
         try:
             return checked_reward(self.problem, reward)
@@ -117,7 +118,7 @@ class Budget:
         left = self.left()
         return SECONDS_A_TRY if left is None else min(SECONDS_A_TRY, left)
 
-    def tell(self, pull: Pull, reward: float) -> None:
+    def tell(self, pull: Pull[LabelT], reward: float) -> None:
         """Tell a reward; one that comes after its lease counts as cancelled, which has to be allowed for."""
         self.failures = 0
         try:
@@ -126,7 +127,7 @@ class Budget:
             if self.on_error != "cancel":
                 raise
 
-    def fail(self, pull: Pull, error: BaseException) -> None:
+    def fail(self, pull: Pull[LabelT], error: BaseException) -> None:
         """Cancel a pull whose call has failed, or pass the error on: also if calls do nothing but fail."""
         self.failures += 1
         if self.on_error != "cancel" or not isinstance(error, Exception) or self.failures > self.most_failures:
@@ -137,7 +138,7 @@ class Budget:
         """Seconds until the deadline; None if there is none."""
         return None if math.isinf(self.deadline) else max(0.0, self.deadline - time.monotonic())
 
-    def result(self) -> Result:
+    def result(self) -> Result[LabelT]:
         """Return the verdict; if there is none, it was stopped from outside."""
         found = self.finder.result
         return found if found.status != "undecided" else replace(found, limit="budget")
@@ -148,7 +149,9 @@ class Budget:
             error.result = self.finder.result  # type: ignore[attr-defined]
 
 
-def new_budget(finder: Finder, problem: Problem, max_pulls: int | None, timeout: float | None, on_error: str) -> Budget:
+def new_budget(
+    finder: Finder[LabelT], problem: Problem, max_pulls: int | None, timeout: float | None, on_error: OnError
+) -> Budget[LabelT]:
     """Return a budget, or refuse it; its time begins now."""
     if max_pulls is not None:
         checked(max_pulls=max_pulls)
@@ -168,7 +171,7 @@ def refuse_sources(options: Mapping[str, Any]) -> None:
         raise InputError("contamination", "not be sources here", "sources", fix)
 
 
-def drive(pull: Callable[[Label], float], workers: int, budget: Budget, progress: bool) -> Result:
+def drive(pull: Callable[[LabelT], float], workers: int, budget: Budget[LabelT], progress: bool) -> Result[LabelT]:
     """Pull arms, several at a time, until the decision or the end of the budget."""
     if not callable(pull) or inspect.iscoroutinefunction(pull):
         fix = "such as lambda arm: measure(arm); for a coroutine function identify_async or run_async"
@@ -184,8 +187,8 @@ def drive(pull: Callable[[Label], float], workers: int, budget: Budget, progress
 
 
 async def drive_async(
-    pull: Callable[[Label], Awaitable[float]], workers: int, budget: Budget, progress: bool
-) -> Result:
+    pull: Callable[[LabelT], Awaitable[float]], workers: int, budget: Budget[LabelT], progress: bool
+) -> Result[LabelT]:
     """Do the same with a coroutine function."""
     if not callable(pull) or (inspect.isfunction(pull) and not inspect.iscoroutinefunction(pull)):
         fix = "async def pull(arm): ...; for a plain function identify or run"
@@ -197,8 +200,8 @@ async def drive_async(
 
 
 def identify(
-    pull: Callable[[Label], float],
-    arms: int | Iterable[Label],
+    pull: Callable[[LabelT], float],
+    arms: int | Iterable[LabelT],
     *,
     delta: float,
     epsilon: float,
@@ -208,10 +211,10 @@ def identify(
     workers: int = 1,
     max_pulls: int | None = None,
     timeout: float | None = None,
-    on_error: str = "raise",
+    on_error: OnError = "raise",
     progress: bool = False,
     **options: Any,
-) -> Result:
+) -> Result[LabelT]:
     """Pull arms until the best one is known and return the verdict; bestarm owns the loop.
 
     Parameters
@@ -250,7 +253,7 @@ def identify(
     return drive(pull, workers, budget, progress)
 
 
-def _attempt(pull: Callable[[Label], float], asked: Pull, budget: Budget) -> float:
+def _attempt(pull: Callable[[LabelT], float], asked: Pull[LabelT], budget: Budget[LabelT]) -> float:
     tries = budget.tries
     while True:
         tries -= 1
@@ -261,7 +264,7 @@ def _attempt(pull: Callable[[Label], float], asked: Pull, budget: Budget) -> flo
                 raise
 
 
-def _one_by_one(pull: Callable[[Label], float], budget: Budget) -> None:
+def _one_by_one(pull: Callable[[LabelT], float], budget: Budget[LabelT]) -> None:
     try:
         while True:
             asked = budget.next_pull()
@@ -281,9 +284,9 @@ def _one_by_one(pull: Callable[[Label], float], budget: Budget) -> None:
         raise
 
 
-def _in_threads(pull: Callable[[Label], float], budget: Budget, workers: int) -> None:
+def _in_threads(pull: Callable[[LabelT], float], budget: Budget[LabelT], workers: int) -> None:
     pool = ThreadPoolExecutor(workers, thread_name_prefix="bestarm")
-    under_way: dict[Future[float], Pull] = {}
+    under_way: dict[Future[float], Pull[LabelT]] = {}
     try:
         while True:
             while len(under_way) < workers and (asked := budget.next_pull(len(under_way))) is not None:
@@ -304,7 +307,7 @@ def _in_threads(pull: Callable[[Label], float], budget: Budget, workers: int) ->
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _take(budget: Budget, ended: list[tuple[Pull, Any]]) -> None:
+def _take(budget: Budget[LabelT], ended: list[tuple[Pull[LabelT], Any]]) -> None:
     """Tell what came of calls that have ended, rewards first: a failure may end everything."""
     for asked, call in sorted(ended, key=lambda pair: pair[1].exception() is not None):
         error = call.exception()
@@ -315,8 +318,8 @@ def _take(budget: Budget, ended: list[tuple[Pull, Any]]) -> None:
 
 
 async def identify_async(
-    pull: Callable[[Label], Awaitable[float]],
-    arms: int | Iterable[Label],
+    pull: Callable[[LabelT], Awaitable[float]],
+    arms: int | Iterable[LabelT],
     *,
     delta: float,
     epsilon: float,
@@ -326,10 +329,10 @@ async def identify_async(
     workers: int = 8,
     max_pulls: int | None = None,
     timeout: float | None = None,
-    on_error: str = "raise",
+    on_error: OnError = "raise",
     progress: bool = False,
     **options: Any,
-) -> Result:
+) -> Result[LabelT]:
     """Do the same with a coroutine function: up to `workers` calls are awaited at a time; parameters as for `identify`.
 
     Calls that are under way when it ends are cancelled, and their rewards not used.
@@ -348,15 +351,15 @@ async def identify_async(
     return await drive_async(pull, workers, budget, progress)
 
 
-async def _in_tasks(pull: Callable[[Label], Awaitable[float]], budget: Budget, workers: int) -> Result:
+async def _in_tasks(pull: Callable[[LabelT], Awaitable[float]], budget: Budget[LabelT], workers: int) -> Result[LabelT]:
     """Await calls; what they come to is told, and further ones are asked for, in a thread: the loop is never held up.
 
     It waits neither for a kernel to compile nor for a database. A thread of its own keeps all of it in order.
     """
     loop = asyncio.get_running_loop()
     thread = ThreadPoolExecutor(1, thread_name_prefix="bestarm-asks")
-    under_way: dict[asyncio.Task[float], Pull] = {}
-    ended: list[tuple[Pull, Any]] = []
+    under_way: dict[asyncio.Task[float], Pull[LabelT]] = {}
+    ended: list[tuple[Pull[LabelT], Any]] = []
     try:
         while True:
             free = workers - len(under_way)
@@ -385,16 +388,20 @@ async def _in_tasks(pull: Callable[[Label], Awaitable[float]], budget: Budget, w
         thread.shutdown(wait=False)
 
 
-def _take_and_ask(budget: Budget, ended: list[tuple[Pull, Any]], free: int, under_way: int) -> tuple[list[Pull], bool]:
+def _take_and_ask(
+    budget: Budget[LabelT], ended: list[tuple[Pull[LabelT], Any]], free: int, under_way: int
+) -> tuple[list[Pull[LabelT]], bool]:
     """Tell what came of calls, and return as many further pulls as may be made, and whether all is decided."""
     _take(budget, ended)
-    asked: list[Pull] = []
+    asked: list[Pull[LabelT]] = []
     while len(asked) < free and (one := budget.next_pull(under_way + len(asked))) is not None:
         asked.append(one)
     return asked, budget.finder.done
 
 
-async def _attempt_async(pull: Callable[[Label], Awaitable[float]], asked: Pull, budget: Budget) -> float:
+async def _attempt_async(
+    pull: Callable[[LabelT], Awaitable[float]], asked: Pull[LabelT], budget: Budget[LabelT]
+) -> float:
     tries = budget.tries
     while True:
         tries -= 1

@@ -31,7 +31,7 @@ from bestarm.methods import DEFAULT, Method, OwnMethod, forced_pulls, get_method
 from bestarm.pictures import draw_progress
 from bestarm.policy import Factory
 from bestarm.policy_state import PolicyState
-from bestarm.problem import Label, checked_reward, checked_rewards, place_of, places_of, pose
+from bestarm.problem import LabelT, Problem, checked_reward, checked_rewards, place_of, places_of, pose
 from bestarm.result import LIMITS, STATUSES, ArmRow, Result
 from bestarm.robustness import (
     ALL,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Identifier(ByPull):
+class Identifier(ByPull[LabelT]):
     """Finds the arm with the highest mean; you own the loop.
 
     Rewards may be told in any order, for any arm, asked for or not. Arms asked for and not yet told count as pulled, so
@@ -90,7 +90,7 @@ class Identifier(ByPull):
 
     def __init__(
         self,
-        arms: int | Iterable[Label],
+        arms: int | Iterable[LabelT],
         *,
         delta: float,
         epsilon: float,
@@ -99,7 +99,7 @@ class Identifier(ByPull):
         method: str | Factory = DEFAULT,
         **options: Any,
     ) -> None:
-        self._problem = pose(arms, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
+        self._problem: Problem[LabelT] = pose(arms, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
         chosen = get_method(method)
         self._method_name = chosen.name
         self._own = chosen.factory if isinstance(chosen, OwnMethod) else None
@@ -119,7 +119,7 @@ class Identifier(ByPull):
                 self._rule["endless"] = 1
                 self._rule["log_threshold"] = np.inf  # arms are dropped by what the sources say, and by nothing else
         self._state: Any = PolicyState(self._rule) if self._own else new_state(self._problem.size, self._rule)
-        self._decision: Result | None = None
+        self._decision: Result[LabelT] | None = None
         self._log = Log() if self._method.certifies else None
         self._tickets = self._new_tickets()
         self._cancel_alarm = CancelAlarm(self._problem, self._options)
@@ -180,7 +180,7 @@ class Identifier(ByPull):
         return get_method(self._own or self._method_name)
 
     @property
-    def labels(self) -> tuple[Label, ...]:
+    def labels(self) -> tuple[LabelT, ...]:
         """The arms, in order."""
         return self._problem.labels
 
@@ -202,10 +202,10 @@ class Identifier(ByPull):
             return int(self._state.control["pending"][0])
 
     @overload
-    def ask(self) -> Label: ...
+    def ask(self) -> LabelT: ...
     @overload
-    def ask(self, n: int) -> list[Label]: ...
-    def ask(self, n: int | None = None) -> Label | list[Label]:
+    def ask(self, n: int) -> list[LabelT]: ...
+    def ask(self, n: int | None = None) -> LabelT | list[LabelT]:
         """Return the label of the arm to pull next, or a list of n of them to pull at once."""
         with self._lock:
             self._may_ask(n)
@@ -223,7 +223,7 @@ class Identifier(ByPull):
         self._verbs.ask(self._state, self._rule, indices.size, indices)
         return indices
 
-    def tell(self, arm: Label | Pull, reward: float, source: Hashable | None = None) -> None:
+    def tell(self, arm: LabelT | Pull[LabelT], reward: float, source: Hashable | None = None) -> None:
         """Take in one reward, of a pull that was asked for or of an arm. A bad one is refused and changes nothing.
 
         Told by the label of the arm, rewards are used in the order in which they are told, which must not depend on
@@ -255,7 +255,7 @@ class Identifier(ByPull):
 
     def tell_many(
         self,
-        arms: Sequence[Label],
+        arms: Sequence[LabelT],
         rewards: Sequence[float] | NDArray[np.float64],
         sources: Sequence[Hashable] | None = None,
     ) -> None:
@@ -305,12 +305,12 @@ class Identifier(ByPull):
             self._decision = self._with_standing(self._verdict(), 0)  # at once: what sources say later is no part of it
 
     @property
-    def result(self) -> Result:
+    def result(self) -> Result[LabelT]:
         """The verdict; before the decision, one with the status "undecided"."""
         with self._lock:
             return self._result()
 
-    def _result(self) -> Result:
+    def _result(self) -> Result[LabelT]:
         if self._decision is None:
             return self._with_standing(self._verdict(), len(self._log.indices) if self._log is not None else 0)
         if self._log is not None and self._decision.evidence is None:
@@ -322,7 +322,7 @@ class Identifier(ByPull):
             self._decision = decision
         return replace(self._decision, options=dict(self._options))  # a caller may change its own copy
 
-    def _with_standing(self, result: Result, used: int) -> Result:
+    def _with_standing(self, result: Result[LabelT], used: int) -> Result[LabelT]:
         """Return a result with how its winner, or leader, stands against the others (certified method)."""
         if self._log is None or result.leader is None or result.pulls == 0:
             return result
@@ -386,12 +386,12 @@ class Identifier(ByPull):
         return replace(foretell(self._problem, self._rule.copy(), state, tapes, seed), waiting=waiting)
 
     @property
-    def estimates(self) -> tuple[ArmRow, ...]:
+    def estimates(self) -> tuple[ArmRow[LabelT], ...]:
         """What is known of each arm now: label, pulls, estimate, lower, upper, active."""
         with self._lock:
             return self._estimates()
 
-    def _estimates(self) -> tuple[ArmRow, ...]:
+    def _estimates(self) -> tuple[ArmRow[LabelT], ...]:
         size = self._problem.size
         estimates, lower, upper = np.empty(size), np.empty(size), np.empty(size)
         self._verbs.describe(self._state, self._rule, estimates, lower, upper)
@@ -403,7 +403,7 @@ class Identifier(ByPull):
             )
         )
 
-    def snapshot(self) -> Identifier:
+    def snapshot(self) -> Identifier[LabelT]:
         """Return a copy, which is yours: to read a verdict while others go on, or to try out what would follow."""
         return copy.deepcopy(self)
 
@@ -430,7 +430,7 @@ class Identifier(ByPull):
             if decided:
                 self._decision = self._verdict()
 
-    def _guess(self, rows: tuple[ArmRow, ...]) -> ArmRow:
+    def _guess(self, rows: tuple[ArmRow[LabelT], ...]) -> ArmRow[LabelT]:
         """Return the arm that leads: of those left the highest estimate, of equal ones the highest mean."""
         active = [row for row in rows if row.active] or list(rows)
         highest = max(map(_estimate, active))
@@ -447,7 +447,7 @@ class Identifier(ByPull):
             found = live_alarms(self._problem, self._options, self._state, self._rule, self._log, self._sources)
         return (*found, *self._cancel_alarm.sentences())
 
-    def _verdict(self) -> Result:
+    def _verdict(self) -> Result[LabelT]:
         rows = self._estimates()
         control = self._state.control[0]
         best = int(control["best"])

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.checks import checked, number
 from bestarm.errors import InputError
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # which knows defaults: a bare `Result` is a Result[Any]
+
+    LabelT = TypeVar("LabelT", bound=Hashable, default=Any)
+else:
+    from typing import TypeVar
+
+    LabelT = TypeVar("LabelT", bound=Hashable)
 
 Label = Hashable
 
@@ -21,7 +30,7 @@ _WIDEST = (-LARGEST_REWARD, LARGEST_REWARD)
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(Generic[LabelT]):
     """A best-arm question that makes sense; `pose` is the way to make one.
 
     Attributes
@@ -38,7 +47,7 @@ class Problem:
         Lowest and highest possible reward, where declared.
     """
 
-    labels: tuple[Label, ...]
+    labels: tuple[LabelT, ...]
     delta: float
     epsilon: float
     sigma: float
@@ -51,13 +60,13 @@ class Problem:
 
 
 def pose(
-    arms: int | Iterable[Label],
+    arms: int | Iterable[LabelT],
     *,
     delta: float,
     epsilon: float,
     sigma: float | None = None,
     bounds: tuple[float, float] | None = None,
-) -> Problem:
+) -> Problem[LabelT]:
     """Return the problem, or refuse it with an `InputError` that says what is wrong.
 
     Parameters
@@ -78,7 +87,7 @@ def pose(
     >>> pose(["A", "B"], delta=0.05, epsilon=0.1, bounds=(0, 1)).sigma
     0.5
     """
-    labels = _labels(arms)
+    labels: tuple[Any, ...] = _labels(arms)
     delta, epsilon = checked(delta=delta, epsilon=epsilon)
     if (sigma is None) == (bounds is None):
         received = "neither" if sigma is None else f"sigma={sigma!r} and bounds={bounds!r}"
@@ -138,7 +147,7 @@ def checked_rewards(problem: Problem, values: object) -> NDArray[np.float64]:
 _BOOLS = bool, np.bool_  # to write it out as a union takes half a microsecond at every call
 
 
-def place_of(arm: Label, index: Mapping[Label, int], labels: tuple[Label, ...]) -> int:
+def place_of(arm: Label, index: Mapping[Any, int], labels: tuple[Label, ...]) -> int:
     """Return the place of an arm among the labels, by an index of them; refuse what is none of them."""
     try:
         place = index[arm]
@@ -151,7 +160,7 @@ def place_of(arm: Label, index: Mapping[Label, int], labels: tuple[Label, ...]) 
         raise InputError("arm", "be one of the labels", arm, f"the arms are {known}{more}") from None
 
 
-def places_of(arms: Sequence[Label], index: Mapping[Label, int], labels: tuple[Label, ...]) -> NDArray[np.int64]:
+def places_of(arms: Sequence[Label], index: Mapping[Any, int], labels: tuple[Label, ...]) -> NDArray[np.int64]:
     """Return the places of many arms, or refuse them all for the sake of one."""
     if isinstance(arms, np.ndarray) and _are_places(arms, labels):
         return arms.astype(np.int64)

@@ -7,10 +7,10 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from bestarm.extras import needs
-from bestarm.problem import Label
+from bestarm.problem import Label, LabelT
 from bestarm.waiting import Waiting
 
 if TYPE_CHECKING:
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-STATUSES = ("undecided", "identified", "indistinguishable")  # by the code that kernels use
-LIMITS = (None, "contamination", "resolution")  # likewise; "budget" is what a driver says
+Status = Literal["identified", "indistinguishable", "undecided"]
+Limit = Literal["contamination", "resolution", "budget"]
+STATUSES: tuple[Status, ...] = ("undecided", "identified", "indistinguishable")  # by the code that kernels use
+LIMITS: tuple[Limit | None, ...] = (None, "contamination", "resolution")  # likewise; "budget" is what a driver says
 _NO_CLAIM = "no probability is claimed, as the rewards contradict the assumptions"
 NOT_SETTLED = "more rewards of this kind would not settle it (a judgement, not covered by delta)"
 _SHOWN = 10  # labels in a sentence
@@ -28,10 +30,10 @@ _ROWS = 50  # of a table in a notebook
 
 
 @dataclass(frozen=True)
-class ArmRow:
+class ArmRow(Generic[LabelT]):
     """What is known of one arm."""
 
-    label: Label
+    label: LabelT
     pulls: int
     estimate: float
     lower: float
@@ -40,7 +42,7 @@ class ArmRow:
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Generic[LabelT]):
     """The answer of an identification and all that it rests on; `str()` is one sentence, and one for each alarm.
 
     Attributes
@@ -94,20 +96,20 @@ class Result:
         decision.
     """
 
-    status: str
-    best: Label | None
-    candidates: tuple[Label, ...]
+    status: Status
+    best: LabelT | None
+    candidates: tuple[LabelT, ...]
     pulls: int
     delta: float
     epsilon: float
     sigma: float
     method: str
     options: dict[str, Any]
-    arms: tuple[ArmRow, ...]
+    arms: tuple[ArmRow[LabelT], ...]
     promise: str
-    leader: Label | None = None
-    limit: str | None = None
-    leads: dict[Label, float] = field(default_factory=dict)
+    leader: LabelT | None = None
+    limit: Limit | None = None
+    leads: dict[LabelT, float] = field(default_factory=dict)
     evidence: float | None = None
     tolerance: float | None = None
     overturn: int | None = None
@@ -266,7 +268,7 @@ class Result:
         more = "" if len(self.arms) <= _ROWS else f"<p>and {len(self.arms) - _ROWS:,} more arms</p>"
         return f"<p>{html.escape(str(self))}</p><table><tr>{head}</tr>{rows}</table>{more}"
 
-    def _html_row(self, row: ArmRow) -> str:
+    def _html_row(self, row: ArmRow[LabelT]) -> str:
         numbers = (row.estimate, row.lower, row.upper, self.leads.get(row.label, math.nan))
         cells = [html.escape(str(row.label)), f"{row.pulls:,}", *("" if math.isnan(x) else f"{x:.4g}" for x in numbers)]
         if row.label == self.best:

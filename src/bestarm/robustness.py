@@ -25,6 +25,7 @@ from bestarm.kernels.trials.drive import tell_on
 from bestarm.kernels.trials.readouts import count_replaced, find_alarms, is_hidden, judge_pair, withdraw
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Label, Problem
+from bestarm.result import Limit, Status
 from bestarm.tail_alarm import Tails, alarm_of_arm, tails_of
 
 GRID = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
@@ -67,10 +68,10 @@ class Sensitivity:
     """The verdict that the same rewards support at another epsilon."""
 
     epsilon: float
-    status: str
+    status: Status
     best: Label | None
     candidates: tuple[Label, ...]
-    limit: str | None
+    limit: Limit | None
     alarms: tuple[str, ...]
 
 
@@ -78,7 +79,7 @@ class Sensitivity:
 class Standing:
     """How the arm that is named, or leads, stands against each other arm (section 9)."""
 
-    leads: dict[Label, float]
+    leads: dict[Any, float]
     evidence: float
 
 
@@ -348,8 +349,8 @@ def sensitivity(
         found = candidates(state)
         labels = tuple(problem.labels[index] for index in found)
         single = len(labels) == 1
-        limit = None if single else "contamination" if is_hidden(state, rule) else "budget"
-        status = "identified" if single else "indistinguishable" if limit == "contamination" else "undecided"
+        limit: Limit | None = None if single else "contamination" if is_hidden(state, rule) else "budget"
+        status: Status = "identified" if single else "indistinguishable" if limit == "contamination" else "undecided"
         rung = alarms(replace(problem, epsilon=epsilon), options["contamination"], state, rule, tails)
         rows.append(Sensitivity(epsilon, status, labels[0] if single else None, labels, limit, rung))
     return tuple(rows)

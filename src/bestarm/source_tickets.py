@@ -14,7 +14,7 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from bestarm.errors import InputError
-from bestarm.problem import Label
+from bestarm.problem import LabelT
 from bestarm.tickets import Arrival, Pull, Tickets
 
 
@@ -43,7 +43,7 @@ class SourceTickets(Tickets):
         self._arm_of: dict[int, int] = {}  # of pulls that have arrived and wait
         self._blocked: list[int] = []  # a heap of arrivals that wait for a pull without a name, and nothing else
 
-    def issue_named(self, index: int, label: Label, source: Hashable | None) -> Pull:
+    def issue_named(self, index: int, label: LabelT, source: Hashable | None) -> Pull[LabelT]:
         """Return the next pull, of an arm, for a source if it is known."""
         pull = self.issue(index, label)
         if source is None:
@@ -53,7 +53,7 @@ class SourceTickets(Tickets):
             heapq.heappush(self._of_source[source], pull.number)
         return pull
 
-    def source_of(self, pull: Pull, told: Hashable | None) -> Hashable | None:
+    def source_of(self, pull: Pull[LabelT], told: Hashable | None) -> Hashable | None:
         """Return the source of a pull that is outstanding; refuse one that it was not asked for."""
         named = self._named.get(pull.number)
         if named is not None and told is not None and told != named:
@@ -66,7 +66,7 @@ class SourceTickets(Tickets):
         queue = self._queues[index]
         return queue[0] if queue else math.inf
 
-    def take_turns(self, pull: Pull, arrival: Arrival) -> list[Turn]:
+    def take_turns(self, pull: Pull[LabelT], arrival: Arrival) -> list[Turn]:
         """Take what came back of a pull, and return all whose turn has come, in order."""
         number = pull.number
         self._arm_of[number] = self._take(number, arrival)

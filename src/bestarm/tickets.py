@@ -10,13 +10,13 @@ import secrets
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.errors import InputError
-from bestarm.problem import Label
+from bestarm.problem import LabelT
 
 # An arm is silent if it owes more than this many rewards, and more than twice what it has ever answered.
 PATIENCE = 64
@@ -25,7 +25,7 @@ RUN_AHEAD = 2_000
 
 
 @dataclass(frozen=True)
-class Pull:
+class Pull(Generic[LabelT]):
     """One pull that was asked for.
 
     Attributes
@@ -36,7 +36,7 @@ class Pull:
         Its place among all pulls of the identifier, from 0.
     """
 
-    arm: Label
+    arm: LabelT
     number: int
     _of: int = field(default=0, repr=False)
 
@@ -73,7 +73,7 @@ class Tickets:
         # In a study, of each pull outstanding: when it was asked for, and by whom.
         self.holders: Mapping[int, tuple[float, str | None]] = {}
 
-    def issue(self, index: int, label: Label) -> Pull:
+    def issue(self, index: int, label: LabelT) -> Pull[LabelT]:
         """Return the next pull, of an arm."""
         number = self._next
         self._next += 1
@@ -82,7 +82,7 @@ class Tickets:
         self._owed[index] += 1
         return self.pull(number, label)
 
-    def pull(self, number: int, label: Label) -> Pull:
+    def pull(self, number: int, label: LabelT) -> Pull[LabelT]:
         """Return a pull by its number."""
         return Pull(label, number, self._owner)
 

@@ -29,7 +29,7 @@ def stopped(lead: float, seed: int, question: dict[str, Any]) -> ba.Identifier:
     finder = ba.Identifier(["A", "B"], delta=0.05, **question)
     number = 4 * int(np.ceil(np.log(20) * ((question.get("sigma") or 0.5) / question["resolution"]) ** 2)) + 100
     if "bounds" in question:
-        pairs = (random.random((number, 2)) < 0.5 + 0.5 * lead * np.array([1.0, -1.0])) * 1.0
+        pairs = (random.random((number, 2)) < 0.5 + 0.5 * lead * np.array([1.0, -1.0])).astype(np.float64)
     else:
         pairs = random.normal([lead, 0.0], question["sigma"], (number, 2))
     finder.tell_many(["A", "B"] * number, pairs.ravel())
@@ -80,7 +80,7 @@ def test_more_fakes_hide_a_larger_lead() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_the_live_sentence_names_every_assumption(method: str) -> None:
     epsilon = 0.0 if method.startswith("mean") else 0.1
-    options = {} if method in ("certified", "mean-se", "mean-gap") else {"exploration": "none"}
+    options: dict[str, Any] = {} if method in ("certified", "mean-se", "mean-gap") else {"exploration": "none"}
     finder = ba.Identifier(["A", "B"], delta=0.1, epsilon=epsilon, sigma=1.0, method=method, **options)
     while not finder.done:
         arm = finder.ask()

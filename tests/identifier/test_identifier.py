@@ -240,7 +240,7 @@ def test_without_contamination_the_estimate_is_the_mean(method: str) -> None:
         finder.tell(arm, told[arm][-1])
         for row in finder.estimates:
             if row.pulls:
-                assert row.estimate == pytest.approx(middle(told[row.label]), rel=1e-14, abs=1e-14)  # type: ignore[call-overload]
+                assert row.estimate == pytest.approx(middle(told[row.label]), rel=1e-14, abs=1e-14)
                 assert math.isfinite(row.upper)  # T = 1: one reward is enough for an interval
     assert not finder.done
 

@@ -160,8 +160,8 @@ def test_an_estimate_above_that_of_the_winner_is_explained() -> None:
         ba.ArmRow("A", 900, 2.0, 1.8, 2.2, True),
         ba.ArmRow("B", 900, 2.1, 1.9, 2.3, False),
     )
-    base = {"status": "identified", "best": "A", "pulls": 1800, "delta": 0.05, "epsilon": 0.01, "sigma": 1.0}
-    more = {"method": "certified", "arms": rows, "promise": "all is well", "leader": "A"}
+    base: dict[str, Any] = {"status": "identified", "best": "A", "pulls": 1800, "delta": 0.05, "epsilon": 0.01}
+    more: dict[str, Any] = {"sigma": 1.0, "method": "certified", "arms": rows, "promise": "all is well", "leader": "A"}
     out = ba.Result(**base, **more, candidates=("A",), options={})
     assert "next 'B' with 2.1, which is ruled out: arms are compared in pairs" in str(out)
     near = ba.Result(**base, **more, candidates=("A", "B"), options={"good_enough": 0.5})
@@ -172,8 +172,9 @@ def test_an_estimate_above_that_of_the_winner_is_explained() -> None:
 
 def test_the_dot_of_a_picture_is_the_estimate_that_is_printed() -> None:
     result = identify_log(latencies(), epsilon=0.01, sigma=20)
-    dots = [line.get_xdata()[0] for line in draw(result, curve=False).axes[0].lines if line.get_marker() == "o"]
-    assert sorted(map(float, dots)) == sorted(row.estimate for row in result.arms)  # type: ignore[arg-type]
+    lines: list[Any] = list(draw(result, curve=False).axes[0].lines)
+    dots = [float(line.get_xdata()[0]) for line in lines if line.get_marker() == "o"]
+    assert sorted(dots) == sorted(row.estimate for row in result.arms)
 
 
 # ------------------------------------------------------------------------------------------ one number for one question

@@ -377,7 +377,7 @@ def test_a_log_needs_no_more_rows_than_the_sequential_method_in_most_runs(
         finder = ba.Identifier(3, delta=0.05, epsilon=epsilon, contamination=kind, **spread)
         pulls = [0, 0, 0]
         while not finder.done and sum(pulls) < 30_000:
-            arm = int(finder.ask())  # type: ignore[call-overload]
+            arm = int(finder.ask())
             finder.tell(arm, tapes[arm, pulls[arm]])
             pulls[arm] += 1
         assert finder.result.best == 0

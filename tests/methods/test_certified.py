@@ -121,10 +121,10 @@ def verdict(finder: ba.Identifier, pulled: list[int]) -> CertifiedTrajectory:
     limit: Limit | None = None
     if result.limit is not None:
         assert result.limit in ("contamination", "resolution")
-        limit = result.limit  # type: ignore[assignment]
+        limit = result.limit
     return CertifiedTrajectory(
         arms=pulled,
-        status=result.status,  # type: ignore[arg-type]
+        status=result.status,
         answer=result.best if isinstance(result.best, int) else None,
         candidates=[label for label in result.candidates if isinstance(label, int)],
         pulls=len(pulled),

@@ -270,7 +270,7 @@ def test_asking_changes_only_what_is_pending(method: str) -> None:
         assert (repr(finder.result), repr(finder.estimates), finder.pulls) == before
         told = copy.deepcopy(finder)
         for arm in asked:
-            told.tell(arm, rewards.pull(arm))  # type: ignore[arg-type]
+            told.tell(arm, rewards.pull(arm))
         assert told.pending == 0
         assert told.pulls == moment + 9
 
@@ -394,13 +394,15 @@ def test_labels_are_only_labels(method: str, labels: tuple[Any, ...]) -> None:
     assert drive(named, tape()) == pulled
     assert named.labels == labels
     assert named.result.best == labels[0]
+    assert plain.result.best is not None
+    assert plain.result.leader is not None
     expected = replace(
         plain.result,
-        best=labels[plain.result.best],  # type: ignore[call-overload]
-        candidates=tuple(labels[index] for index in plain.result.candidates),  # type: ignore[call-overload]
-        leader=labels[plain.result.leader],  # type: ignore[call-overload]
-        leads={labels[index]: lead for index, lead in plain.result.leads.items()},  # type: ignore[call-overload]
-        arms=tuple(replace(row, label=labels[row.label]) for row in plain.result.arms),  # type: ignore[call-overload]
+        best=labels[plain.result.best],
+        candidates=tuple(labels[index] for index in plain.result.candidates),
+        leader=labels[plain.result.leader],
+        leads={labels[index]: lead for index, lead in plain.result.leads.items()},
+        arms=tuple(replace(row, label=labels[row.label]) for row in plain.result.arms),
     )
     assert named.result == expected
     batched = new(method, arms=list(labels))
@@ -496,11 +498,11 @@ def test_rewards_may_come_late_and_out_of_order(method: str, seed: int) -> None:
         batch = finder.ask(int(rng.integers(1, 21)))
         active = {row.label for row in finder.estimates if row.active}
         assert set(batch) <= active
-        under_way += [int(arm) for arm in batch]  # type: ignore[call-overload]
+        under_way += [int(arm) for arm in batch]
         asked.update(under_way[-len(batch) :])
         assert finder.pending == len(under_way)
         if balanced:
-            ahead = [asked[row.label] for row in finder.estimates if row.active]  # type: ignore[index]
+            ahead = [asked[row.label] for row in finder.estimates if row.active]
             assert max(ahead) - min(ahead) <= 1
         rng.shuffle(under_way)
         while len(under_way) > 30 and not finder.done:

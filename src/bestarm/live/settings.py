@@ -14,7 +14,6 @@ from bestarm.errors import InputError, StoreError
 from bestarm.import_paths import import_path, is_import_path, policy_at
 from bestarm.live.fold import Folded
 from bestarm.methods import OwnMethod, get_method
-from bestarm.problem import Label
 from bestarm.result import ArmRow, Result
 from bestarm.waiting import read_waiting
 
@@ -52,7 +51,7 @@ class Settings:
         Which defaults hold for what is not stored.
     """
 
-    arms: list[Label]
+    arms: list[Any]
     question: dict[str, Any]
     lease: float
     completed: dict[str, Any]

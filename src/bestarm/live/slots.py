@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bestarm.checks import checked, number
-from bestarm.drivers import Budget, new_budget, refuse_sources
+from bestarm.drivers import Budget, OnError, new_budget, refuse_sources
 from bestarm.errors import InputError, LateError, StoreError
 from bestarm.identifier import Identifier
 from bestarm.live.arguments import checked_worker
@@ -48,7 +48,7 @@ class Slots:
         self._free = list(range(int(hands) - 1, -1, -1))
         self._taken: dict[Pull, int] = {}
 
-    def budget(self, settings: Settings, max_pulls: int | None, timeout: float | None, on_error: str) -> Budget:
+    def budget(self, settings: Settings, max_pulls: int | None, timeout: float | None, on_error: OnError) -> Budget:
         """Return the budget of a run of the study, or refuse it."""
         question = settings.question
         refuse_sources(question)

@@ -9,14 +9,11 @@ import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, overload
 
-from bestarm.checks import Seed, number
-from bestarm.drivers import SECONDS_A_TRY, drive, drive_async
+from bestarm.checks import number
+from bestarm.drivers import SECONDS_A_TRY, OnError, drive, drive_async
 from bestarm.errors import DecidedError, InputError, LateError, WaitingError
-from bestarm.forecast import Forecast
-from bestarm.identifier import Identifier
 from bestarm.live.account import as_html, log_changes, log_opened
 from bestarm.live.arguments import (
     checked_pulls,
@@ -28,30 +25,27 @@ from bestarm.live.arguments import (
     source_texts,
 )
 from bestarm.live.connect import open_store
-from bestarm.live.events import CANCEL, EXPIRE, RENEW, Event, LoggedEvent, logged
-from bestarm.live.export import lines_of
+from bestarm.live.events import CANCEL, EXPIRE, RENEW, Event
 from bestarm.live.renewals import Renewals
 from bestarm.live.replica import Replica
 from bestarm.live.settings import Settings, new_settings, read_settings, source_text
 from bestarm.live.slots import Slots
 from bestarm.live.store import StudyRow
+from bestarm.live.study_view import StudyView
 from bestarm.locks import give_lock
 from bestarm.methods import DEFAULT
 from bestarm.policy import Factory
-from bestarm.problem import Label
-from bestarm.result import ArmRow, Result
-from bestarm.robustness import Sensitivity
+from bestarm.problem import LabelT
+from bestarm.result import Result
 from bestarm.tickets import Pull
-from bestarm.waiting import Waiting
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    pass
 
 _MANY = 2_000  # events from which on a log is read as arrays when it is opened
 
 
-class Study:
+class Study(StudyView[LabelT]):
     """Finds the arm with the highest mean, with rewards from many processes, on a database that outlives them.
 
     The log of what was asked for and told is the truth, and what a process holds in memory follows from it: it may be
@@ -99,7 +93,7 @@ class Study:
         self,
         url: str,
         name: str,
-        arms: int | Iterable[Label] | None = None,
+        arms: int | Iterable[LabelT] | None = None,
         *,
         delta: float | None = None,
         epsilon: float | None = None,
@@ -160,7 +154,7 @@ class Study:
     def __setstate__(self, stored: dict[str, Any]) -> None:
         self.__init__(stored["url"], stored["name"])  # type: ignore[misc]
 
-    def __enter__(self) -> Study:
+    def __enter__(self) -> Study[LabelT]:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -241,12 +235,14 @@ class Study:
     # -------------------------------------------------------------------------------------------------- ask and tell
 
     @overload
-    def ask_pulls(self, n: None = None, *, worker: str | None = None, source: Hashable | None = None) -> Pull: ...
+    def ask_pulls(
+        self, n: None = None, *, worker: str | None = None, source: Hashable | None = None
+    ) -> Pull[LabelT]: ...
     @overload
-    def ask_pulls(self, n: int, *, worker: str | None = None, source: Hashable | None = None) -> list[Pull]: ...
+    def ask_pulls(self, n: int, *, worker: str | None = None, source: Hashable | None = None) -> list[Pull[LabelT]]: ...
     def ask_pulls(
         self, n: int | None = None, *, worker: str | None = None, source: Hashable | None = None
-    ) -> Pull | list[Pull]:
+    ) -> Pull[LabelT] | list[Pull[LabelT]]:
         """Return the next pull to make, or a list of n of them.
 
         A worker that gives its name first gets what it was given before, for the same source, and has not told or
@@ -289,13 +285,13 @@ class Study:
                 raise WaitingError(error.waiting, math.isfinite(self.lease)) from None
             self._write(change, synced=False)
 
-    def work(self, worker: str | None = None) -> Iterator[Pull]:
+    def work(self, worker: str | None = None) -> Iterator[Pull[LabelT]]:
         """Go through pulls to make, one at a time, until the decision, whoever's reward leads to it.
 
         The lease of a pull is renewed until the next one is asked for. While all arms wait for pulls of others, it
         waits too, if the leases of those will end.
         """
-        held: list[Pull] = []
+        held: list[Pull[LabelT]] = []
         with Renewals(self, lambda: held):
             while not self.done:
                 try:
@@ -312,16 +308,16 @@ class Study:
 
     def run(
         self,
-        pull: Callable[[Label], float],
+        pull: Callable[[LabelT], float],
         *,
         workers: int = 1,
         worker: str | None = None,
         max_pulls: int | None = None,
         timeout: float | None = None,
-        on_error: str = "raise",
+        on_error: OnError = "raise",
         progress: bool = False,
         reconnect: float = 60.0,
-    ) -> Result:
+    ) -> Result[LabelT]:
         """Pull arms until the decision, or the end of a budget, and return the verdict; others may do so too.
 
         Parameters as for `identify`. With a name, `worker`, a process that is started again under it first makes the
@@ -339,16 +335,16 @@ class Study:
 
     async def run_async(
         self,
-        pull: Callable[[Label], Awaitable[float]],
+        pull: Callable[[LabelT], Awaitable[float]],
         *,
         workers: int = 8,
         worker: str | None = None,
         max_pulls: int | None = None,
         timeout: float | None = None,
-        on_error: str = "raise",
+        on_error: OnError = "raise",
         progress: bool = False,
         reconnect: float = 60.0,
-    ) -> Result:
+    ) -> Result[LabelT]:
         """Do the same with a coroutine function; the database is waited for in a thread, and the event loop goes on."""
         slots = Slots(self, worker, workers, reconnect)
         budget = slots.budget(self._settings, max_pulls, timeout, on_error)
@@ -360,7 +356,7 @@ class Study:
             slots.give_up()  # what is tried again in a thread, if this is cancelled
             await asyncio.to_thread(renewals.stop)
 
-    def pull(self, which: str | int) -> Pull:
+    def pull(self, which: str | int) -> Pull[LabelT]:
         """Return a pull that was asked for, by its id: for a worker that has kept nothing else of it.
 
         Its number will do while it is unambiguous. A server that crashes may forget asks that were not on its disk, and
@@ -383,12 +379,12 @@ class Study:
                 raise InputError("pull", rule, which, fix)
             return replica.pull(place)
 
-    def outstanding(self) -> list[tuple[Pull, str | None, float]]:
+    def outstanding(self) -> list[tuple[Pull[LabelT], str | None, float]]:
         """Return the pulls that are outstanding, each with the worker that asked for it, and when."""
         with self._mine():
             return self._current().outstanding_pulls()
 
-    def tell(self, pull: Pull, reward: float, source: Hashable | None = None) -> None:
+    def tell(self, pull: Pull[LabelT], reward: float, source: Hashable | None = None) -> None:
         """Take in the reward of a pull; when this returns, it is on the disk. A bad one is refused, changing nothing.
 
         `source` is who or what gave it, for contamination="sources" and only there: a string, a number or a bool. A
@@ -397,7 +393,7 @@ class Study:
         self.tell_many([pull], [reward], None if source is None else [source])
 
     def tell_many(
-        self, pulls: Sequence[Pull], rewards: Sequence[float], sources: Sequence[Hashable] | None = None
+        self, pulls: Sequence[Pull[LabelT]], rewards: Sequence[float], sources: Sequence[Hashable] | None = None
     ) -> None:
         """Take in rewards of many pulls, in order, all or none: one bad one, and none is taken."""
         pulls = checked_pulls(pulls, "a reward without a pull can't be told twice safely")
@@ -428,11 +424,11 @@ class Study:
 
             self._write(change)
 
-    def cancel(self, pull: Pull) -> None:
+    def cancel(self, pull: Pull[LabelT]) -> None:
         """Give up a pull whose reward will never come: it counts as a reward that was replaced (see `Identifier`)."""
         self.cancel_many([pull])
 
-    def cancel_many(self, pulls: Sequence[Pull]) -> None:
+    def cancel_many(self, pulls: Sequence[Pull[LabelT]]) -> None:
         """Give up many pulls, all or none."""
         pulls = checked_pulls(pulls, "study.cancel(pull)")
         if self._settings.question["epsilon"] == 0.0:
@@ -448,15 +444,15 @@ class Study:
         with self._mine():
             self._write(change)
 
-    def renew(self, pull: Pull) -> None:
+    def renew(self, pull: Pull[LabelT]) -> None:
         """Let the lease of a pull that is outstanding begin anew, for a call that takes longer."""
         self.renew_many([pull])
 
-    def renew_many(self, pulls: Sequence[Pull]) -> None:
+    def renew_many(self, pulls: Sequence[Pull[LabelT]]) -> None:
         """Let the leases of many pulls begin anew, all or none."""
         self._renew(checked_pulls(pulls, "study.renew(pull)"), ended="refuse")
 
-    def _renew(self, pulls: list[Pull], ended: str) -> None:
+    def _renew(self, pulls: list[Pull[LabelT]], ended: str) -> None:
         def change(replica: Replica, now: float) -> list[Event]:
             numbers = list(dict.fromkeys(replica.find(pull) for pull in pulls))
             left = [place for place in numbers if replica.is_outstanding(place)]
@@ -476,137 +472,3 @@ class Study:
         with self._mine():
             if not self._current().archived:
                 self._write(lambda replica, now: replica.archive(now))
-
-    # ------------------------------------------------------------------------------------------------- reading
-
-    @property
-    def name(self) -> str:
-        """The name of the study."""
-        return self._name
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """The arms, in order."""
-        return tuple(self._settings.arms)
-
-    @property
-    def method(self) -> str:
-        """The name of the method, or the import path of one of your own."""
-        return self._settings.method
-
-    @property
-    def delta(self) -> float:
-        """The accepted probability of a wrong answer."""
-        return float(self._settings.question["delta"])
-
-    @property
-    def epsilon(self) -> float:
-        """How much may have been replaced."""
-        return float(self._settings.question["epsilon"])
-
-    @property
-    def created(self) -> datetime:
-        """When the study was made, by the clock of its database."""
-        return datetime.fromtimestamp(self._row.created, UTC)
-
-    @property
-    def lease(self) -> float:
-        """Seconds after which a pull that was neither told nor cancelled counts as cancelled."""
-        return self._settings.lease
-
-    @property
-    def done(self) -> bool:
-        """Whether the decision has been made, by whomever."""
-        with self._mine():
-            if self._replica is not None and self._replica.finder.done:  # for good
-                return True
-            return self._current().finder.done
-
-    @property
-    def archived(self) -> bool:
-        """Whether the study is closed."""
-        with self._mine():
-            return self._current().archived
-
-    @property
-    def pulls(self) -> int:
-        """Rewards used so far, stand-ins of cancelled ones included, and those after the decision."""
-        with self._mine():
-            return self._current().finder.pulls
-
-    @property
-    def pending(self) -> int:
-        """Pulls asked for and neither told, cancelled nor expired."""
-        with self._mine():
-            return self._current().outstanding
-
-    @property
-    def waiting(self) -> Waiting:
-        """Rewards that have come in and wait for pulls that are still out: how many, for which, whose, since when."""
-        with self._mine():
-            return self._current().finder.waiting
-
-    @property
-    def sequence(self) -> int:
-        """The sequence number of the last event."""
-        with self._mine():
-            return self._current().seq
-
-    @property
-    def decided_at(self) -> int | None:
-        """The sequence number of the event that led to the decision; None before."""
-        with self._mine():
-            return self._current().decided_at
-
-    @property
-    def expired(self) -> int:
-        """Pulls that ended by their lease; they are among `result.cancelled`."""
-        with self._mine():
-            return self._current().expired
-
-    def snapshot(self) -> Identifier:
-        """Return an identifier with the present state, which is yours: nothing that is told to it is recorded."""
-        with self._mine():
-            return self._current().snapshot()
-
-    @property
-    def result(self) -> Result:
-        """The verdict; before the decision, one with the status "undecided"."""
-        return self.snapshot().result
-
-    @property
-    def estimates(self) -> tuple[ArmRow, ...]:
-        """What is known of each arm now: label, pulls, estimate, lower, upper, active."""
-        return self.snapshot().estimates
-
-    def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
-        """Return, for each epsilon of a grid, which arms the rewards so far leave in question (see `Identifier`)."""
-        return self.snapshot().sensitivity(epsilons)
-
-    def forecast(self, seed: Seed = 0) -> Forecast:
-        """Return how many more rewards it takes to decide, if things go on like this (see `Identifier.forecast`)."""
-        return self.snapshot().forecast(seed)
-
-    def plot(self, axes: Axes | None = None) -> Figure:
-        """Return a figure of how things stand (see `Identifier.plot`)."""
-        return self.snapshot().plot(axes)
-
-    def events(self) -> list[LoggedEvent]:
-        """Return the whole log, each event with the label of its arm and the id of its pull."""
-        return list(logged(self._rows(), self._settings.arms, self._row.token))
-
-    def _rows(self) -> list[Event]:
-        with self._mine():
-            return self._store.after(self._row.id, 0)
-
-    def lines(self) -> Iterator[str]:
-        """Go through the lines of an export."""
-        return lines_of(self._row, self._rows())
-
-    def export(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole log to a file, from which `bestarm study replay` finds the decision anew."""
-        try:
-            with open(path, "w", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in self.lines())
-        except OSError as error:
-            raise InputError("path", "be a file that can be written", str(path), str(error)) from None

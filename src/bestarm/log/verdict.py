@@ -23,7 +23,7 @@ from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED
 from bestarm.problem import Label, Problem, checked_reward, pose
-from bestarm.result import ArmRow
+from bestarm.result import ArmRow, Limit, Status
 from bestarm.robustness import GRID, Sensitivity
 from bestarm.tail_alarm import alarm_of_arm
 
@@ -238,7 +238,7 @@ class _Verdict:
 
     # ------------------------------------------------------------------------------------------------------- decisions
 
-    def _decide(self, allowance: Allowance) -> tuple[str, int | None, list[int], str | None]:
+    def _decide(self, allowance: Allowance) -> tuple[Status, int | None, list[int], Limit | None]:
         """Return status, winner, the arms not ruled out in order of index, and the limit."""
         worse = self._evidence.worse(allowance)
         left = [int(index) for index in np.flatnonzero(~worse)]
