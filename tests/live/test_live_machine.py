@@ -96,7 +96,7 @@ class Model:
         return self.numbers("outstanding")
 
     def late(self, now: float) -> list[int]:
-        return [number for number in self.outstanding if self.pulls[number]["at"] + LEASE <= now]
+        return [number for number in self.outstanding if self.pulls[number]["leased"] + LEASE <= now]
 
     def held(self, worker: str | None, now: float) -> list[int]:
         mine = [number for number in self.outstanding if self.pulls[number]["worker"] == worker]
@@ -114,6 +114,7 @@ class Model:
                 "fate": "outstanding",
                 "reward": None,
                 "at": now,
+                "leased": now,
                 "ticket": pull,
             }
             self.log.append(("ask", number))
@@ -131,6 +132,12 @@ class Model:
         for number in numbers:
             if self.pulls[number]["fate"] == "outstanding":
                 self.end(number, "cancelled", None)
+        self.settle(now)
+
+    def renew(self, numbers: list[int], now: float) -> None:
+        for number in numbers:
+            self.pulls[number]["leased"] = now
+            self.log.append(("renew", number))
         self.settle(now)
 
     def end(self, number: int, fate: str, reward: float | None) -> None:
@@ -281,6 +288,15 @@ class Machine(RuleBasedStateMachine):
         why = "its lease has ended" if self.model.pulls[number]["fate"] == "expired" else "it was cancelled"
         self.refused(lambda: self.study(which).tell(self.pull(number), 0.5), why)
 
+    @precondition(lambda self: self.model.outstanding)
+    @rule(which=st.booleans(), many=st.integers(1, 3))
+    def renew(self, which: bool, many: int) -> None:
+        numbers = self.model.outstanding[-many:]
+        self.study(which).renew_many([self.pull(number) for number in numbers])
+        self.model.renew(numbers, self.clock.now)
+        for number in self.model.numbers("told", "cancelled", "expired")[:1]:
+            self.refused(lambda number=number: self.study(which).renew(self.pull(number)), "be outstanding")
+
     # ---------------------------------------------------------------------------------------------- what is refused
 
     @precondition(lambda self: self.model.outstanding)
@@ -355,10 +371,15 @@ class Machine(RuleBasedStateMachine):
         self.second.archive()
         self.first.archive()
         model.log.append(("archive", None))
-        pull = self.pull(0) if model.pulls else self.alien
         self.refused(lambda: self.first.ask_pulls(), "not be archived")
-        self.refused(lambda: self.second.tell(pull, 0.5), "not be archived")
-        self.refused(lambda: self.second.cancel(pull), "not be archived")
+        for number in model.outstanding[:1]:
+            for act in (lambda pull: self.second.tell(pull, 0.5), self.second.cancel, self.second.renew):
+                self.refused(lambda act=act, number=number: act(self.pull(number)), "not be archived")
+        for number in model.numbers("told")[:1]:  # acknowledged again, as before
+            self.second.tell(self.pull(number), model.pulls[number]["reward"])
+            self.refused(lambda number=number: self.second.tell(self.pull(number), 0.55), "be the same")
+        for number in model.numbers("cancelled", "expired")[:1]:
+            self.second.cancel(self.pull(number))
         events = self.second.events()
         assert [(event.kind, event.pull) for event in events] == model.log  # nothing follows
         for event in events:
@@ -381,7 +402,8 @@ class Machine(RuleBasedStateMachine):
             assert (study.sequence, study.pending) == (len(events), len(model.outstanding))
             finder = study.snapshot()
             assert repr(finder.result) == expected
-            assert [study.pull(number) for number in model.pulls] == [self.pull(number) for number in model.pulls]
+            pulls = [self.pull(number) for number in model.pulls]
+            assert [study.pull(pull.id) for pull in pulls] == pulls
             if choices is not None:
                 assert [(ask.arm, ask.number) for ask in finder.ask_pulls(5)] == [
                     (ask.arm, ask.number) for ask in choices
@@ -404,7 +426,7 @@ def run_machine(
 
 def test_a_study_does_what_its_model_does(url: str, clock: Clock, tmp_path: Path) -> None:
     seen = run_machine(url, clock, tmp_path, examples=16, steps=30)
-    assert seen == {"ask", "tell", "cancel", "expire", "decide"}  # or the rules have become too tame
+    assert seen == {"ask", "tell", "cancel", "expire", "renew", "decide"}  # or the rules have become too tame
 
 
 @pytest.mark.slow
