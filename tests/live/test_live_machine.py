@@ -9,6 +9,7 @@ import multiprocessing
 import struct
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -295,7 +296,7 @@ class Machine(RuleBasedStateMachine):
         self.study(which).renew_many([self.pull(number) for number in numbers])
         self.model.renew(numbers, self.clock.now)
         for number in self.model.numbers("told", "cancelled", "expired")[:1]:
-            self.refused(lambda number=number: self.study(which).renew(self.pull(number)), "be outstanding")
+            self.refused(partial(self.study(which).renew, self.pull(number)), "be outstanding")
 
     # ---------------------------------------------------------------------------------------------- what is refused
 
@@ -374,10 +375,10 @@ class Machine(RuleBasedStateMachine):
         self.refused(lambda: self.first.ask_pulls(), "not be archived")
         for number in model.outstanding[:1]:
             for act in (lambda pull: self.second.tell(pull, 0.5), self.second.cancel, self.second.renew):
-                self.refused(lambda act=act, number=number: act(self.pull(number)), "not be archived")
+                self.refused(partial(act, self.pull(number)), "not be archived")
         for number in model.numbers("told")[:1]:  # acknowledged again, as before
             self.second.tell(self.pull(number), model.pulls[number]["reward"])
-            self.refused(lambda number=number: self.second.tell(self.pull(number), 0.55), "be the same")
+            self.refused(partial(self.second.tell, self.pull(number), 0.55), "be the same")
         for number in model.numbers("cancelled", "expired")[:1]:
             self.second.cancel(self.pull(number))
         events = self.second.events()
