@@ -32,7 +32,7 @@ def stopped(lead: float, seed: int, question: dict[str, Any]) -> ba.Identifier:
         pairs = (random.random((number, 2)) < 0.5 + 0.5 * lead * np.array([1.0, -1.0])).astype(np.float64)
     else:
         pairs = random.normal([lead, 0.0], question["sigma"], (number, 2))
-    finder.tell_many(["A", "B"] * number, pairs.ravel())
+    finder.tell_many(["A", "B"] * number, pairs.ravel().tolist())
     assert finder.done
     return finder
 
@@ -84,7 +84,7 @@ def test_the_live_sentence_names_every_assumption(method: str) -> None:
     finder = ba.Identifier(["A", "B"], delta=0.1, epsilon=epsilon, sigma=1.0, method=method, **options)
     while not finder.done:
         arm = finder.ask()
-        finder.tell(arm, {"A": 9.0, "B": 0.0}[arm])
+        finder.tell(arm, 9.0 if arm == "A" else 0.0)
     for clause in (CLEAN, ORDER):
         assert clause in str(finder.result)
         assert clause in "; ".join(finder.result.assumptions)

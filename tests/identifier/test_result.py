@@ -22,7 +22,9 @@ FIELDS = {
     *("status", "best", "candidates", "pulls", "delta", "epsilon", "sigma", "method", "options", "arms", "promise"),
     *("leader", "limit", "leads", "evidence", "tolerance", "overturn", "alarms", "bounds", "proved", "cancelled"),
     "waiting",
+    "detectable",
 }
+READ_OFF = {"assumptions"}  # which is the promise, one by one
 ROW = {"label", "pulls", "estimate", "lower", "upper", "active"}
 
 
@@ -116,11 +118,11 @@ def test_the_sentence_of_no_winner_says_why_and_no_more() -> None:
         "(epsilon = 0.1) could hide the remaining lead; more rewards of this kind would not settle it "
         f"(a judgement, not covered by delta); ruled out: 'C', {TERMS}."
     )
-    small = str(sample(**NONE, candidates=("A", "B", "C"), limit="resolution"))
+    small = str(sample(**NONE, candidates=("A", "B", "C"), limit="resolution", detectable=0.0214))
     assert small == (
         "no winner is named among 'A', 'B', 'C': certified stopped after 12,345 rewards, at its resolution of 0.01: "
-        "a clean lead of that size would normally have been found; more rewards with a finer resolution may find a "
-        "smaller one."
+        "with as many clean rewards a lead of 0.021 of one arm over another would have been found with probability "
+        "0.9; more rewards with a finer resolution may find a smaller one."
     )
 
 
@@ -210,6 +212,8 @@ def test_json_is_complete_and_strict() -> None:
         "proved": True,
         "cancelled": 0,
         "waiting": {"rewards": 0, "pulls": []},
+        "detectable": None,
+        "assumptions": ["any adversary"],
     }
 
 
@@ -217,7 +221,8 @@ def test_json_is_complete_and_strict() -> None:
 def test_dict_and_json_of_a_real_verdict_hold_all_of_it(method: str) -> None:
     result = decided(method)
     plain, read = result.to_dict(), strict(result.to_json())
-    assert set(plain) == set(read) == FIELDS == {field.name for field in dataclasses.fields(result)}
+    assert set(plain) == set(read) == FIELDS | READ_OFF
+    assert {field.name for field in dataclasses.fields(result)} == FIELDS
     assert all(set(row) == ROW for row in read["arms"])
     assert {label: lead for label, lead in read["leads"].items() if lead is not None} == {
         label: lead for label, lead in result.leads.items() if math.isfinite(lead)

@@ -140,7 +140,7 @@ def test_live_estimates_lie_in_their_intervals_and_do_not_contradict_the_winner(
         told: dict[Any, list[float]] = {arm: [] for arm in finder.labels}
         while not finder.done and finder.pulls < 3000:
             arm = finder.ask()
-            reward = float(np.clip(random.normal({"A": 2.2, "B": 3.0, "C": 3.4}[arm], 0.8), 1.0, 5.0))
+            reward = float(np.clip(random.normal({"A": 2.2, "B": 3.0, "C": 3.4}[str(arm)], 0.8), 1.0, 5.0))
             if random.random() < epsilon:
                 reward = 1.0 if "bounds" in noise else -1e4
             finder.tell(arm, reward)
