@@ -73,6 +73,7 @@ def rewards_of(means: dict[str, float], rounds: int, seed: int = 1) -> str:
 
 def test_identify_prints_all_that_the_rewards_prove(tmp_path: Path) -> None:
     import bestarm as ba
+    from bestarm.result import share_shown
 
     path = tmp_path / "log.csv"
     path.write_text(rewards_of({"A": 1.2, "B": 0.0, "C": 0.3}, 300))
@@ -83,17 +84,19 @@ def test_identify_prints_all_that_the_rewards_prove(tmp_path: Path) -> None:
     sentence, arms, facts, weighed, file = done.stdout.split("\n\n")
     assert " ".join(sentence.split()) == str(result)
     lines = arms.splitlines()
-    assert lines[0].split()[:7] == ["arm", "rewards", "mean", "lower", "upper", "lead", "left"]
+    assert lines[0].split()[:7] == ["arm", "rewards", "estimate", "lower", "upper", "lead", "left"]
     assert [line.split()[0] for line in lines[2:]] == ["A", "C", "B"]  # the best first
     assert [line.split()[5] for line in lines[2:]] == ["-", *(f"{result.leads[arm]:.4g}" for arm in ("C", "B"))]
     told = " ".join(facts.split())
     assert told.startswith(
         f"p-value {result.evidence:.3g} (null hypothesis: some other arm is at least as good as 'A')"
     )
-    assert f"with any epsilon up to {result.tolerance:.3g} overturn it would take more than {result.overturn}" in told
+    assert result.tolerance is not None
+    tolerance = share_shown(result.tolerance)
+    assert f"with any epsilon up to {tolerance} overturn it would take more than {result.overturn}" in told
     assert weighed.splitlines()[1].split() == ["epsilon", "status", "left", "limit"]
     assert weighed.splitlines()[3].split() == ["0", "to", "0.05", "identified", "'A'", "-"]
-    assert f"The answer stands up to epsilon = {result.tolerance:.3g}: are more" in " ".join(weighed.split())
+    assert f"The answer stands up to epsilon = {tolerance}: are more" in " ".join(weighed.split())
     assert "- The column 'arm' was taken for the arm, by its name." in file
     assert "with --source source, epsilon is a share of the sources" in " ".join(file.split())
 
