@@ -169,7 +169,7 @@ def test_report_names_settings_numbers_and_choices(made: tuple[Path, subprocess.
 def test_the_report_of_all_experiments_stays_below_three_megabytes(
     made: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
-    """It was 9.2 MB. Figures are nine tenths of it, and each experiment has as many."""
+    """With SVGs as matplotlib writes them it is 9.2 MB. Figures are most of it, and each experiment has as many."""
     size = len((made[0] / "report.html").read_bytes())
     assert size * len(EXPERIMENTS) / len(CHOSEN) < 3e6
 
