@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Hashable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from typing import Any
 
@@ -215,13 +215,13 @@ def to_note(decision: Result, seq: int) -> str:
 def from_note(note: str) -> tuple[int, Result]:
     """Return what `to_note` wrote."""
     stored = json.loads(note)
-    fields = stored["result"]
-    fields["arms"] = tuple(ArmRow(**row) for row in fields["arms"])
-    fields["waiting"] = read_waiting(fields.get("waiting"))
-    fields.pop("assumptions", None)  # which follow from the options
+    known = {each.name for each in fields(Result)}  # what else there is, is read off them
+    found = {name: value for name, value in stored["result"].items() if name in known}
+    found["arms"] = tuple(ArmRow(**row) for row in found["arms"])
+    found["waiting"] = read_waiting(found.get("waiting"))
     for name in ("candidates", "alarms", "bounds"):
-        fields[name] = None if fields[name] is None else tuple(fields[name])
-    return int(stored["seq"]), Result(**fields)
+        found[name] = None if found[name] is None else tuple(found[name])
+    return int(stored["seq"]), Result(**found)
 
 
 def source_text(source: Hashable | None) -> str | None:
