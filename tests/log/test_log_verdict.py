@@ -364,9 +364,10 @@ def test_more_fakes_than_epsilon_allows_do_turn_the_answer() -> None:
         ("prescient", {"sigma": 1.0}, 0.05),
     ],
 )
-def test_a_log_needs_no_more_rows_than_the_sequential_method_in_most_runs(
+def test_a_log_needs_at_most_a_tenth_more_rows_than_the_sequential_method_in_most_runs(
     kind: str, spread: dict[str, Any], epsilon: float
 ) -> None:
+    """The sequential method bets for this epsilon, a log for every one."""
     random = np.random.default_rng(15)
     runs, as_good = 12, 0
     for _ in range(runs):
@@ -382,7 +383,8 @@ def test_a_log_needs_no_more_rows_than_the_sequential_method_in_most_runs(
             pulls[arm] += 1
         assert finder.result.best == 0
         problem = pose(3, delta=0.05, epsilon=epsilon, **spread)
-        piles = [to_pile(problem, np.sort(tape[:n]), None) for tape, n in zip(tapes, pulls, strict=True)]
+        more = [math.ceil(1.1 * number) for number in pulls]
+        piles = [to_pile(problem, np.sort(tape[:n]), None) for tape, n in zip(tapes, more, strict=True)]
         evidence = Evidence(problem, kind, piles)
         as_good += bool(evidence.worse(evidence.at_epsilon(epsilon)).sum() == 2)
     assert as_good > runs / 2
