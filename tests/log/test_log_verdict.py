@@ -354,20 +354,20 @@ def test_more_fakes_than_epsilon_allows_do_turn_the_answer() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "spread", "epsilon"),
+    ("kind", "spread", "epsilon", "times"),
     [
-        ("share-of-arm", {"bounds": (0, 1)}, 0.03),
-        ("share-of-all", {"bounds": (0, 1)}, 0.01),
-        ("prescient", {"bounds": (0, 1)}, 0.05),
-        ("share-of-arm", {"sigma": 1.0}, 0.03),
-        ("share-of-all", {"sigma": 1.0}, 0.01),
-        ("prescient", {"sigma": 1.0}, 0.05),
+        ("share-of-arm", {"bounds": (0, 1)}, 0.03, 1.0),
+        ("share-of-all", {"bounds": (0, 1)}, 0.01, 1.0),
+        ("prescient", {"bounds": (0, 1)}, 0.05, 1.0),
+        ("share-of-arm", {"sigma": 1.0}, 0.03, 1.1),
+        ("share-of-all", {"sigma": 1.0}, 0.01, 1.0),
+        ("prescient", {"sigma": 1.0}, 0.05, 1.1),
     ],
 )
-def test_a_log_needs_at_most_a_tenth_more_rows_than_the_sequential_method_in_most_runs(
-    kind: str, spread: dict[str, Any], epsilon: float
+def test_a_log_needs_hardly_more_rows_than_the_sequential_method_in_most_runs(
+    kind: str, spread: dict[str, Any], epsilon: float, times: float
 ) -> None:
-    """The sequential method bets for this epsilon, a log for every one."""
+    """No more, but for two kinds of sub-Gaussian logs: the sequential method bets for this epsilon, a log for all."""
     random = np.random.default_rng(15)
     runs, as_good = 12, 0
     for _ in range(runs):
@@ -383,7 +383,7 @@ def test_a_log_needs_at_most_a_tenth_more_rows_than_the_sequential_method_in_mos
             pulls[arm] += 1
         assert finder.result.best == 0
         problem = pose(3, delta=0.05, epsilon=epsilon, **spread)
-        more = [math.ceil(1.1 * number) for number in pulls]
+        more = [math.ceil(times * number) for number in pulls]
         piles = [to_pile(problem, np.sort(tape[:n]), None) for tape, n in zip(tapes, more, strict=True)]
         evidence = Evidence(problem, kind, piles)
         as_good += bool(evidence.worse(evidence.at_epsilon(epsilon)).sum() == 2)
