@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import bestarm as ba
+from bestarm.waiting import Waiting
 
 ASKED: dict[str, Any] = {"delta": 0.05, "epsilon": 0.05, "bounds": (0, 1)}
 _fresh = itertools.count()
@@ -21,3 +23,8 @@ def new_database(server: Any) -> str:
 def make(url: str, name: str = "study", arms: Any = ("A", "B", "C"), **changes: Any) -> ba.Study:
     """A study with rewards from 0 to 1."""
     return ba.Study(url, name, arms, **{**ASKED, **changes})
+
+
+def bare(result: ba.Result) -> ba.Result:
+    """Leave out what waits, of which a study on a database knows more: for whose pulls, and since when."""
+    return replace(result, waiting=Waiting())

@@ -46,7 +46,7 @@ class CancelAlarm:
     def __init__(self, problem: Problem, options: Mapping[str, Any]) -> None:
         self._problem = problem
         self._kind = options.get("contamination")
-        self._share_from = float(options.get("share_from", 1.0))
+        self._share_from = float(options.get("share_from") or 1.0)
         self._rung: dict[int, tuple[int, int]] = {}  # by arm: how many were cancelled, of how many
 
     @property

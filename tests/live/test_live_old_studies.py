@@ -54,8 +54,9 @@ def test_an_old_study_opens_with_what_it_came_to_and_goes_on(old: str, name: str
     if study.archived or study.done:
         return
     told = study.pulls
-    for pull, _, _ in study.outstanding():  # an ask would find that their lease has ended
-        study.tell(pull, REWARDS[str(pull.arm)], f"old {pull.number}" if name == "sources" else None)
+    pulls = [pull for pull, _, _ in study.outstanding()]  # all at once: any other call would find their leases ended
+    sources = [f"old {pull.number}" for pull in pulls] if name == "sources" else None
+    study.tell_many(pulls, [REWARDS[str(pull.arm)] for pull in pulls], sources)
     while not study.done and study.pulls < told + 300:
         pull = study.ask_pulls(worker="new")
         study.tell(pull, REWARDS[str(pull.arm)], f"new {pull.number}" if name == "sources" else None)

@@ -11,7 +11,6 @@ import pickle
 import random
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,7 @@ import bestarm as ba
 from bestarm import InputError, Pull, tickets
 from bestarm.errors import LateError, WaitingError
 from bestarm.live.export import replay
-from bestarm.waiting import Waiting
-from live_tools import ASKED, make, new_database
+from live_tools import ASKED, bare, make, new_database
 
 MEANS = {"A": 0.8, "B": 0.5, "C": 0.45}
 
@@ -147,11 +145,6 @@ def test_what_comes_after_the_lease_and_before_anyone_notices_is_taken(url: str)
     threading.Event().wait(0.2)
     study.tell(pull, 1.0)
     assert (study.pulls, study.expired) == (1, 0)
-
-
-def bare(result: ba.Result) -> ba.Result:
-    """Leave out what waits, of which a study knows more: since when."""
-    return replace(result, waiting=Waiting())
 
 
 def test_cancelled_pulls_are_as_those_of_an_identifier(url: str) -> None:

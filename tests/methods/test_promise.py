@@ -11,6 +11,7 @@ from scipy.stats import binom, binomtest
 
 import bestarm as ba
 from bestarm.bandits import ATTACKS, attacks
+from bestarm.contaminations import CLEAN, ORDER
 from bestarm.methods import METHODS
 
 MEANS = [2.5, 1.7, 1.0, 0.6]
@@ -596,11 +597,12 @@ def test_the_promises_as_printed() -> None:
         "median-se": median,
         **dict.fromkeys(("mean-se", "mean-gap"), "no reward is replaced"),
     }
+    always = f"{CLEAN}; {ORDER}"
     for method, promise in printed.items():
         finder = ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0, method=method)
-        assert (finder.result.promise, finder.result.proved) == (promise, False)
+        assert (finder.result.promise, finder.result.proved) == (f"{promise}; {always}", False)
     for method in ("g-cbai", "random"):
         empirical = ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0, method=method, threshold="empirical")
-        assert empirical.result.promise == f"{trimmed}, and epsilon at most 0.25"
+        assert empirical.result.promise == f"{trimmed}, and epsilon at most 0.25; {always}"
     short = ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0, method="median-se", exploration="none")
-    assert short.result.promise == "rewards are normal and none is replaced"
+    assert short.result.promise == f"rewards are normal and none is replaced; {always}"

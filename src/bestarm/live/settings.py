@@ -23,8 +23,9 @@ LABELS = (str, int, float, bool)
 SETTINGS_VERSION = 2  # of what is stored; 1, in which it was not said, is that of bestarm 0.1.0 until November 2026
 NEW_LEASE = 600.0  # seconds
 OLD_LEASES = {1: 3600.0}
-# Options that a version did not have yet, with the value by which all is as it was without them.
-ABSENT: dict[int, dict[str, Any]] = {1: {}}
+# Options that a version did not have yet, with the value by which all is as it was without them, or a function of the
+# number of arms that gives it.
+ABSENT: dict[int, dict[str, Any]] = {1: {"radius": "rounds", "radius_arms": float}}
 
 _PARTS = ("delta", "epsilon", "sigma", "bounds", "method")  # of a question; all else are options of the method
 
@@ -79,13 +80,19 @@ class Settings:
                 what = f"{here} has version {stated}, and {there}, which made it, {self.own_version}"
                 raise StoreError("the study can't be continued", what, f"use {there} for it")
         question: dict[str, Any] = {name: self.question.get(name) for name in _PARTS}
-        options = {**ABSENT.get(self.settings_version, {}), **self.completed}
+        absent = ABSENT.get(self.settings_version, {})
+        then = {name: value(len(self.arms)) if callable(value) else value for name, value in absent.items()}
+        options = {**then, **self.completed}
         known = set(_options_known(question["method"], options))
         gone = sorted(name for name in self.completed if name not in known)
         if gone:
             what = f"{here} has no option {', '.join(gone)}, which {there} had, which made it"
             raise StoreError("the study can't be continued", what, f"use {there} for it")
-        finder = Folded(self.arms, **question, **{name: options[name] for name in options if name in known})
+        try:
+            finder = Folded(self.arms, **question, **{name: options[name] for name in options if name in known})
+        except InputError as error:
+            what = f"{here} does not take what {there} did, which made it: {error}"
+            raise StoreError("the study can't be continued", what, f"use {there} for it") from None
         now, then = _as_json(finder.result.options), self.completed
         changed = sorted(name for name in then if json.dumps(now.get(name)) != json.dumps(then[name]))
         if changed:  # None, say, which was the default then, and can't be asked for
