@@ -349,6 +349,22 @@ def test_more_fakes_than_epsilon_allows_do_turn_the_answer() -> None:
     assert wrong > 60
 
 
+def test_a_missing_reward_of_a_source_is_paid_for_twice_as_it_may_enter_by_the_other_arm() -> None:
+    """A = .032, B = .030; at most 160 sources of 8,000 (c) that would have praised A first are silent about it."""
+    random, rows, gone = np.random.default_rng(85), [], 0
+    for who in range(8000):
+        draw, first = random.random(), who % 3 > 0
+        says = {"A": float(draw < 0.032), "B": float(draw < 0.030)}
+        for arm in ("A", "B") if first else ("B", "A"):
+            is_silent = arm == "A" and first and says["A"] > 0.0 and gone < 160
+            gone += is_silent
+            rows.append((who, arm, math.nan if is_silent else says[arm]))
+    log = pd.DataFrame(rows, columns=["who", "arm", "reward"])
+    result = identify_log(log, source="who", missing="replaced", bounds=(0, 1), epsilon=0.02)
+    assert gone > 120
+    assert (result.best, result.evidence) == (None, 1.0)
+
+
 # ------------------------------------------------------------------------------------------------------------ the power
 
 

@@ -6,6 +6,7 @@ In the first case the order of the rows of one and the same source matters, in t
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,10 @@ _NEVER = np.iinfo(np.int32).max
 class SourceEvidence(Evidence):
     """The evidence in what sources said: each enters a pair once, by what it said first of the two (section 11)."""
 
-    def __init__(self, problem: Problem, table: SourceTable) -> None:
+    def __init__(self, problem: Problem, table: SourceTable, lost: NDArray[np.int64] | None = None) -> None:
         self._table = table
+        # Of each arm: rewards that are missing and count as replaced. Whose they were is not kept.
+        self._lost = np.zeros(problem.size) if lost is None else lost
         spread = np.unique(table.value, return_inverse=True)
         self._values: Array = spread[0]
         self._codes = spread[1]
@@ -58,6 +61,26 @@ class SourceEvidence(Evidence):
             if hasty and place > 0 and not found[a]:
                 break
         return found
+
+    def is_proved(self, b: int, a: int, allowance: Allowance, lead: float = 0.0, times: float = 1.0) -> bool:
+        """Tell whether b is proved to lead a by more than `lead`, with so many times the rewards, all else equal."""
+        return super().is_proved(b, a, self._with_lost(b, a, allowance), lead, times)
+
+    def judge(self, b: int, a: int, allowance: Allowance) -> tuple[float, float]:
+        """Return the log evidence that b is better than a, and a lower bound of its lead."""
+        return super().judge(b, a, self._with_lost(b, a, allowance))
+
+    def is_hidden(self, b: int, a: int, allowance: Allowance) -> bool:
+        """Tell whether contamination could hide which of two arms is better, however many sources."""
+        return super().is_hidden(b, a, self._with_lost(b, a, allowance))
+
+    def _with_lost(self, b: int, a: int, allowance: Allowance) -> Allowance:
+        """Return an allowance that pays once more for what is missing of two arms.
+
+        A source whose missing reward was its first of the two enters by the other arm: what it would have said is gone,
+        and what it says is chosen (section 13).
+        """
+        return replace(allowance, shared=allowance.shared + float(self._lost[b] + self._lost[a]))
 
     def _independent_piles(self) -> list[Pile]:
         """Return what each source said first of all: which arm that is of does not depend on what it is."""
