@@ -143,9 +143,10 @@ class ByPull(abc.ABC, Generic[LabelT]):
             return
         noted = self._cancel_alarm.mark()
         mark = None if self._own is None else self._state.mark([index])
+        by_label = self._told_by_label(index) if arrival.value is None else 0
         ready = self._tickets.arrive(pull, arrival)
         if arrival.value is None:
-            self._note_cancelled(index)
+            self._note_cancelled(index, by_label)
         try:
             self._use(index, ready.values())
         except BaseException:
@@ -155,15 +156,19 @@ class ByPull(abc.ABC, Generic[LabelT]):
                 self._state.rewind(self._rule, mark)
             raise
 
-    def _note_cancelled(self, index: int) -> None:
+    def _told_by_label(self, index: int) -> int:
+        """Return how many rewards of an arm, or of all, came without a pull."""
+        told = self._state.samples.arms["told"]
+        arms = range(self._problem.size) if self._cancel_alarm.of_all else [index]
+        return max(sum(int(told[arm]) - self._tickets.used_of(arm) for arm in arms), 0)
+
+    def _note_cancelled(self, index: int, by_label: int) -> None:
         """Compare the pulls cancelled with those asked for, of the arm or of all, up to the latest that has ended."""
-        tickets, told = self._tickets, self._state.samples.arms["told"]
+        tickets = self._tickets
         if self._cancel_alarm.of_all:
-            by_label = int(told.sum()) - sum(map(tickets.used_of, range(self._problem.size)))
-            self._cancel_alarm.note(index, tickets.cancelled, tickets.span() + max(by_label, 0))
+            self._cancel_alarm.note(index, tickets.cancelled, tickets.span() + by_label)
         else:
-            by_label = int(told[index]) - tickets.used_of(index)
-            self._cancel_alarm.note(index, tickets.cancelled_of[index], tickets.span_of(index) + max(by_label, 0))
+            self._cancel_alarm.note(index, tickets.cancelled_of[index], tickets.span_of(index) + by_label)
 
     def _use(self, index: int, arrivals: Iterable[Arrival]) -> None:
         for arrival in arrivals:
@@ -172,11 +177,13 @@ class ByPull(abc.ABC, Generic[LabelT]):
 
     def _take_turns(self, turns: Iterable[Turn]) -> None:
         assert self._sources is not None
+        assert isinstance(self._tickets, SourceTickets)
         for turn in turns:
             if turn.value is None:
                 self._forgo(turn.arm)  # nobody has spoken
                 self._sources.cancel(turn.arm, turn.source, turn.number)
-                self._cancel_alarm.note(turn.arm, self._sources.cancelled, self._sources.number)
+                number = self._sources.number_with(*self._tickets.under_way())
+                self._cancel_alarm.note(turn.arm, self._sources.cancelled, number)
             else:
                 self._tell(turn.arm, turn.value, turn.source, turn.number)
 

@@ -24,7 +24,7 @@ def log_excess(cancelled: int, of: int, epsilon: float) -> float:
     (epsilon, 1). It is an e-process, and rises with every hit.
 
     >>> round(log_excess(0, 100, 0.1), 2), round(log_excess(30, 100, 0.1), 2)
-    (-2.21, 12.89)
+    (-4.62, 13.3)
     """
     from scipy.special import betainc, betaln  # takes time that most need not pay
 
@@ -52,7 +52,7 @@ class CancelAlarm:
     @property
     def of_all(self) -> bool:
         """Whether pulls of all arms are counted together."""
-        return self._kind == "share-of-all"
+        return self._kind in ("share-of-all", "sources")
 
     def note(self, index: int, cancelled: int, of: int) -> None:
         """Take note that so many of the first so many pulls of an arm, or of all, were cancelled."""
@@ -63,7 +63,7 @@ class CancelAlarm:
     def _is_too_many(self, cancelled: int, of: int) -> bool:
         epsilon, size = self._problem.epsilon, self._problem.size
         if self._kind in ("share-of-arm", "share-of-all", "sources"):
-            return cancelled > counted_share(epsilon, of, self._share_from, size if self.of_all else 1)
+            return cancelled > counted_share(epsilon, of, self._share_from, size if self._kind == "share-of-all" else 1)
         return log_excess(cancelled, of, epsilon) >= math.log(size / LEVEL)
 
     def mark(self) -> dict[int, tuple[int, int]]:
@@ -78,10 +78,11 @@ class CancelAlarm:
         """Return a sentence for each arm, or for all, of which too many were cancelled."""
         found = []
         for index, (cancelled, of) in sorted(self._rung.items()):
-            what = f"{cancelled:,} of the {of:,} pulls of {self._problem.labels[index]!r} were cancelled"
             if self._kind == "sources":
-                what = f"pulls of {cancelled:,} of the {of:,} sources were cancelled"
+                what = f"pulls of {cancelled:,} of the first {of:,} sources were cancelled"
             elif index == _ALL:
-                what = f"{cancelled:,} of the {of:,} pulls were cancelled"
+                what = f"{cancelled:,} of the first {of:,} pulls were cancelled"
+            else:
+                what = f"{cancelled:,} of the first {of:,} pulls of {self._problem.labels[index]!r} were cancelled"
             found.append(f"{what}, more than epsilon = {self._problem.epsilon:g} allows for")
         return tuple(found)

@@ -124,10 +124,11 @@ class Result(Generic[LabelT]):
         sentence = {"identified": self._identified, "indistinguishable": self._stopped}.get(self.status, self._open)()
         if self.cancelled:
             many = "1 pull was" if self.cancelled == 1 else f"{self.cancelled:,} pulls were"
-            how = "counted as replaced"
+            how = " and counted as replaced"
             if self.options.get("contamination") == "sources":
-                how = "counted as sources that may be dishonest"
-            sentence += f"; {many} cancelled and {how}"
+                whose = "its source" if self.cancelled == 1 else "their sources"
+                how = f", and {whose} counted as dishonest where that hurts most"
+            sentence += f"; {many} cancelled{how}"
         if self.alarms and _NO_CLAIM not in sentence:
             sentence += f"; {self._terms()}"
         return sentence + "." + self._asides() + "".join(f" Alarm: {alarm}." for alarm in self.alarms)
@@ -225,8 +226,16 @@ class Result(Generic[LabelT]):
         if self.waiting:
             sentence += f"; {self.waiting}"
         if self.leader is not None and self.pulls > 0:
-            sentence += f"; {shown(self.leader)} is ahead, but that is not proved"
+            sentence += f"; {self._is_ahead()}"
         return sentence
+
+    def _is_ahead(self) -> str:
+        """Say that the leader is ahead, and if its estimate is not the highest, by what it leads."""
+        assert self.leader is not None
+        known = {row.label: row.estimate for row in self.arms if not math.isnan(row.estimate)}
+        if known.get(self.leader, math.inf) < max(known.values(), default=-math.inf):
+            return f"{shown(self.leader)} comes first by what is sure of it, not by its estimate, and nothing is proved"
+        return f"{shown(self.leader)} is ahead, but that is not proved"
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -112,6 +112,11 @@ class SourceTickets(Tickets):
                 if not mine:
                     del self._of_source[arrival.source]
 
+    def under_way(self) -> tuple[set[Hashable], int]:
+        """Return the sources of pulls that have not been used, and how many of those still out name none."""
+        unnamed = sum(number in self._arms for number in self._unnamed)
+        return set(self._of_source), unnamed
+
     def missing(self) -> tuple[int, dict[int, tuple[int, int]]]:
         """Return how many rewards wait, and of each pull that they wait for its arm and how many wait for it."""
         waits = sorted(number for number, arrival in self._arrived.items() if arrival.value is not None)

@@ -72,6 +72,18 @@ class Sources:
         """Sources of which a pull was cancelled: they are among those that may be dishonest."""
         return len(self._silent) + self._unnamed.total()
 
+    def number_with(self, sources: set[Hashable], unnamed: int) -> int:
+        """Return how many sources there are with some that have not been used yet, and some that nobody knows."""
+        return self.number + len(sources.difference(self._known)) + unnamed
+
+    def silent_openings(self) -> list[int]:
+        """Return of each arm how many sources were, or may have been, to speak of it first and were cancelled."""
+        silent = [self._unnamed[index] for index in range(self._problem.size)]
+        for first in self._first:
+            index, (value, _) = next(iter(first.items()))
+            silent[index] += value is None
+        return silent
+
     @property
     def count(self) -> int:
         """Sources that may be dishonest, c: the share is assumed to hold from `share_from` sources on."""

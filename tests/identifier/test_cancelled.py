@@ -140,3 +140,32 @@ def test_rewards_told_by_label_count_as_not_cancelled() -> None:
     for pull in finder.ask_pulls(200):
         finder.cancel(pull)
     assert len(finder.result.alarms) == 2
+
+
+def test_rewards_told_by_label_are_not_forgotten_when_many_become_ready_at_once() -> None:
+    finder = ba.Identifier(["A", "B"], delta=0.05, epsilon=0.05, bounds=(0, 1), contamination="share-of-arm")
+    finder.tell_many(["A", "B"] * 100, [0.5] * 200)
+    pulls = [pull for pull in finder.ask_pulls(200) if pull.arm == "A"]
+    for pull in pulls[7:]:
+        finder.tell(pull, 0.5)
+    for pull in reversed(pulls[:7]):  # 7 of 200, of which 10 are allowed for; the last lets all others go on
+        finder.cancel(pull)
+    assert finder.result.alarms == ()
+
+
+def test_cancelled_sources_are_compared_with_all_that_were_asked_and_ring_once() -> None:
+    finder = ba.Identifier(["A", "B", "C"], delta=0.05, epsilon=0.05, bounds=(0, 1), contamination="sources")
+    pulls = [finder.ask_pulls(source=f"s{number}") for number in range(120)]
+    slow, *others = (pull for pull in pulls if pull.arm == "C")  # holds back all of C
+    answers = [pull for pull in pulls if pull.arm != "C"]
+    for pull in others + answers[:-5]:
+        finder.tell(pull, 0.5)
+    for pull in answers[-5:]:  # 5 of 120, of which 6 are allowed for; of the 80 that could be used 4 would be
+        finder.cancel(pull)
+    assert finder.result.alarms == ()
+    finder.tell(slow, 0.5)
+    assert finder.result.alarms == ()
+    for pull in [finder.ask_pulls(source=f"t{number}") for number in range(9)]:
+        finder.cancel(pull)
+    alarms: list[str] = list(finder.result.alarms)
+    assert alarms == ["pulls of 7 of the first 129 sources were cancelled, more than epsilon = 0.05 allows for"]

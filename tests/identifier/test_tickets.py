@@ -171,7 +171,9 @@ def test_sources_come_with_pulls() -> None:
     undecided = question(contamination="sources")
     undecided.cancel(undecided.ask_pulls())
     assert (undecided.pulls, undecided.pending) == (0, 0)
-    assert str(undecided.result).endswith("; 1 pull was cancelled and counted as sources that may be dishonest.")
+    assert str(undecided.result).endswith(
+        "; 1 pull was cancelled, and its source counted as dishonest where that hurts most."
+    )
     pull = undecided.ask_pulls()
     with pytest.raises(InputError, match="source must be given"):
         undecided.tell(pull, 0.5)
