@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bestarm.drivers import identify_async as identify_async
     from bestarm.errors import InputError as InputError
     from bestarm.errors import StoreError as StoreError
+    from bestarm.errors import WaitingError as WaitingError
     from bestarm.forecast import Forecast as Forecast
     from bestarm.identifier import Identifier as Identifier
     from bestarm.live import Study as Study
@@ -49,7 +50,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "bestarm.attack_bench": "attack_table draw_attack_table",
     "bestarm.bandits": "Arm Bandit CustomArm adversaries attacks paper_adversary",  # and the laws that it finds
-    "bestarm.errors": "InputError StoreError",
+    "bestarm.errors": "InputError StoreError WaitingError",
     "bestarm.drivers": "identify identify_async",
     "bestarm.forecast": "Forecast",
     "bestarm.identifier": "Identifier",

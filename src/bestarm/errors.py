@@ -66,7 +66,7 @@ class WaitingError(InputError):
     def __init__(self, waiting: Any, ends: bool = False) -> None:
         self.waiting = waiting
         self.ends = ends
-        fix = "tell their rewards, or cancel what will never come"
+        fix = "tell their rewards, or cancel what will never come (with epsilon = 0 nothing can be cancelled)"
         super().__init__("ask", "wait for pulls that are still out", _Shown(str(waiting)), fix)
         self.args = (f"no arm can be asked for now: {waiting}; {fix}",)
 

@@ -54,8 +54,9 @@ if TYPE_CHECKING:
 class Identifier(ByPull[LabelT]):
     """Finds the arm with the highest mean; you own the loop.
 
-    Rewards may be told in any order, for any arm, asked for or not. Arms asked for and not yet told count as pulled, so
-    that a batch spreads as the method would. A decision, once made, is final: later rewards are recorded only.
+    Rewards may be told for any arm, asked for or not: by label in the order of the pulls, which must not depend on
+    their values, by pull in any order. Arms asked for and not yet told count as pulled, so that a batch spreads as the
+    method would. A decision, once made, is final: later rewards are recorded only.
     Can be pickled, copied and forked at any moment, and used by many threads at once: calls take effect one after the
     other. Its first calls on a machine compile for up to half a minute, which the logger `bestarm` says (on stderr).
 
@@ -191,13 +192,13 @@ class Identifier(ByPull[LabelT]):
 
     @property
     def pulls(self) -> int:
-        """Rewards told so far, those after the decision included."""
+        """Rewards used so far, stand-ins of cancelled ones and those after the decision included."""
         with self._lock:
             return int(self._state.control["t"][0])
 
     @property
     def pending(self) -> int:
-        """Rewards asked for and not yet told."""
+        """Pulls asked for whose rewards are not used yet: they are still out, or wait for one that is."""
         with self._lock:
             return int(self._state.control["pending"][0])
 

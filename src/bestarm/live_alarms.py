@@ -21,7 +21,7 @@ def live_alarms(
 ) -> tuple[str, ...]:
     """Return a sentence for each arm whose rewards contradict epsilon or sigma."""
     if sources is not None:
-        tails = tails_of(problem, sources.opening_rewards())
+        tails = tails_of(problem, sources.opening_rewards(), sources.silent_openings())
         return alarms(problem, options["contamination"], state, rule, tails, sources.count)
     told = state.samples.arms["told"]  # of a batch, the log may have rewards that come after the decision
     tapes = [tape[:used] for tape, used in zip(log.tapes(problem.size), told, strict=True)]

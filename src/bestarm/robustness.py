@@ -23,10 +23,11 @@ from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, make_room, new_state
 from bestarm.kernels.trials.drive import tell_on
 from bestarm.kernels.trials.readouts import count_replaced, find_alarms, is_hidden, judge_pair, withdraw
+from bestarm.kernels.trials.verbs import describe
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Label, Problem
 from bestarm.result import Limit, Status
-from bestarm.tail_alarm import Tails, alarm_of_arm, tails_of
+from bestarm.tail_alarm import Tails, alarm_of_all, alarm_of_arm, tails_of
 
 GRID = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 _FINE = (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, *(round(0.005 * step, 3) for step in range(1, 98)))  # for the tolerance
@@ -324,12 +325,20 @@ def alarms(
     `tails`: of the rewards of each arm; `dishonest`: sources that may be, if these are what is counted.
     """
     told, ringing = state.samples.arms["told"], _ringing(state, rule)
+    estimates, lower, upper = np.empty(problem.size), np.empty(problem.size), np.empty(problem.size)
+    if tails:
+        describe(state, rule, estimates, lower, upper)
     found = []
     for index, label in enumerate(problem.labels):
         used, of_all = int(told[index]), int(state.control["t"][0])
         fakes = count_replaced(rule, problem.size, used, of_all) if dishonest is None else dishonest
-        far = tails[index].far(problem, contamination, float(fakes)) if tails else None
+        ends = float(lower[index]) / problem.sigma, float(upper[index]) / problem.sigma
+        far = tails[index].far(problem, contamination, float(fakes), ends) if tails else None
         found.append(alarm_of_arm(problem, label, used, bool(ringing[index]), far))
+    if tails and rule["together"][0] and not any(found):  # else it is said already
+        between = [(float(low), float(high)) for low, high in zip(lower, upper, strict=True)]
+        ends_of = [(low / problem.sigma, high / problem.sigma) for low, high in between]
+        found.append(alarm_of_all(problem, contamination, tails, float(fakes), ends_of))
     return tuple(said for said in found if said is not None)
 
 

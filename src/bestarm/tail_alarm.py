@@ -51,8 +51,8 @@ class FarRewards:
 
 
 def log_enough(problem: Problem) -> float:
-    """Return the log evidence of one arm at which the alarm rings."""
-    return math.log(problem.size / (SHARE_OF_DELTA * problem.delta))
+    """Return the log evidence at which the alarm rings, of each arm, and of all together."""
+    return math.log((problem.size + 1) / (SHARE_OF_DELTA * problem.delta))
 
 
 class Tails:
@@ -93,14 +93,20 @@ class Tails:
         found: NDArray[np.int64] = self._until[ends] - self._until[begins]
         return found
 
-    def far(self, problem: Problem, contamination: str, fakes: float) -> FarRewards | None:
+    def far(
+        self, problem: Problem, contamination: str, fakes: float, ends: tuple[float, float] = (-math.inf, math.inf)
+    ) -> FarRewards | None:
         """Return the rewards that lie too far from the rest, if the evidence is enough to ring at every mean.
 
-        `fakes`: where fakes are counted, how many of the rewards there are may be fake; 0 for coins.
+        `fakes`: where fakes are counted, how many of the rewards there are may be fake; 0 for coins. `ends`: of the
+        interval of the arm, in sigma. Means beyond it are ruled out already, by the evidence of the first alarm.
         """
         asked, enough = (contamination, problem.epsilon, fakes), log_enough(problem)
-        around_median = self.log_evidence(*asked, cells=slice(_MIDDLE, _MIDDLE + 1))  # mostly this settles it
-        if _log_mean(around_median).min() < enough or _log_mean(self.log_evidence(*asked)).min() < enough:
+        possible = self._possible(*ends)
+        around_median = self.log_evidence(*asked, cells=slice(_MIDDLE, _MIDDLE + 1))
+        if possible[_MIDDLE] and _log_mean(around_median).min() < enough:  # mostly this settles it
+            return None
+        if not possible.any() or _log_mean(self.log_evidence(*asked))[possible].min() < enough:
             return None
         place = int(around_median[0].argmax())
         low, high, median = float(self._values[0]), float(self._values[-1]), self._median
@@ -108,19 +114,61 @@ class Tails:
         beyond, number = float(DISTANCES[place]), int(self.outside[_MIDDLE, place])
         return FarRewards(number, self._present, beyond, farthest, abs(farthest - median))
 
+    def _possible(self, lower: float, upper: float) -> NDArray[np.bool_]:
+        """Return which cells, and whether elsewhere, have a mean in an interval."""
+        if self._present == 0:
+            return np.ones(_CELLS.size, np.bool_)
+        edges = self._median + _CELLS
+        elsewhere = lower < edges[0] or upper > edges[-1]
+        return np.append((edges[:-1] <= upper) & (edges[1:] >= lower), elsewhere)
+
     def log_evidence(self, contamination: str, epsilon: float, fakes: float, cells: slice = slice(None)) -> Array:
         """Return, for each cell and distance, the log of the mean of a likelihood ratio over all rates that are bet on.
 
         The rates are those above the chance of a reward beyond the distance.
         """
-        chances, far = log_chances(contamination, epsilon), np.maximum(self.outside[cells] - fakes, 0.0)
-        near = float(self._present + self._missing) - far
-        gain = np.log(_RATES) - chances[:, None]
-        loss = np.log1p(-_RATES) - np.log1p(-np.exp(chances))[:, None]
-        is_above = gain > 0.0
-        logs = np.where(is_above, far[..., None] * gain + near[..., None] * loss, -np.inf)
-        rates = is_above.sum(axis=-1)  # none where the chance is nearly 1: then nothing is bet
-        return np.where(rates > 0, np.logaddexp.reduce(logs, axis=-1) - np.log(np.maximum(rates, 1)), 0.0)
+        far = np.maximum(self.outside[cells] - fakes, 0.0)
+        return _log_ratios(log_chances(contamination, epsilon), far, self.number)
+
+    @property
+    def number(self) -> int:
+        """Rewards, those that are missing included."""
+        return self._present + self._missing
+
+    def least_far(self, ends: tuple[float, float]) -> NDArray[np.int64]:
+        """Return for each distance how many rewards are beyond it at least, whichever mean of an interval is true."""
+        possible = self._possible(*ends)
+        found: NDArray[np.int64] = self.outside[possible].min(axis=0) if possible.any() else self.outside[0] * 0
+        return found
+
+
+def _log_ratios(chances: Array, far: Array, number: int) -> Array:
+    """Return, for each distance, the log of the mean of a likelihood ratio over all rates above its chance."""
+    near = float(number) - far
+    gain = np.log(_RATES) - chances[:, None]
+    loss = np.log1p(-_RATES) - np.log1p(-np.exp(chances))[:, None]
+    is_above = gain > 0.0
+    logs = np.where(is_above, far[..., None] * gain + near[..., None] * loss, -np.inf)
+    rates = is_above.sum(axis=-1)  # none where the chance is nearly 1: then nothing is bet
+    return np.where(rates > 0, np.logaddexp.reduce(logs, axis=-1) - np.log(np.maximum(rates, 1)), 0.0)
+
+
+def alarm_of_all(
+    problem: Problem, contamination: str, tails: Sequence[Tails], fakes: float, ends: Sequence[tuple[float, float]]
+) -> str | None:
+    """Say that too many rewards of all arms together lie too far from the rest of their arm, if that is so.
+
+    Where fakes are counted together: each arm by itself could have all of them.
+    """
+    least = sum(each.least_far(between) for each, between in zip(tails, ends, strict=True))
+    number = sum(each.number for each in tails)
+    logs = _log_ratios(log_chances(contamination, problem.epsilon), np.maximum(least - fakes, 0.0), number)
+    if float(_log_mean(logs)) < log_enough(problem):
+        return None
+    place = int(logs.argmax())
+    where = f"{int(np.asarray(least)[place]):,} of the {number:,} rewards lie more than {DISTANCES[place]:g} sigma"
+    told = f"with sigma = {problem.sigma:g} and epsilon = {problem.epsilon:g}"
+    return f"{where} from the rest of their arms; {told} so many do not: one of the two is too small"
 
 
 def _log_mean(logs: Array) -> Array:
@@ -142,9 +190,12 @@ def log_chances(contamination: str, epsilon: float) -> Array:
     return np.logaddexp(math.log(epsilon), spared + clean)
 
 
-def tails_of(problem: Problem, tapes: Sequence[Array]) -> list[Tails]:
+def tails_of(problem: Problem, tapes: Sequence[Array], missing: Sequence[int] | None = None) -> list[Tails]:
     """Return what the alarm looks at, from the rewards of each arm in any order; none where rewards have bounds."""
-    return [] if problem.bounds is not None else [Tails(np.sort(tape) / problem.sigma) for tape in tapes]
+    if problem.bounds is not None:
+        return []
+    lost = [0] * len(tapes) if missing is None else missing
+    return [Tails(np.sort(tape) / problem.sigma, None, gone) for tape, gone in zip(tapes, lost, strict=True)]
 
 
 def alarm_of_arm(problem: Problem, label: Label, rewards: int, fits_none: bool, far: FarRewards | None) -> str | None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bestarm.errors import InputError
 from bestarm.problem import LabelT
 
-# An arm is silent if it owes more than this many rewards, and more than twice what it has ever answered.
+# An arm is silent if it owes so many rewards beyond twice what it has answered, and another has answered so many more.
 PATIENCE = 64
 # Rewards of an arm that may wait for a missing pull: with as many, other arms are asked for.
 RUN_AHEAD = 2_000

@@ -62,6 +62,35 @@ def test_revenue_with_a_purchase_of_1012_is_not_of_so_small_a_sigma(kind: str, s
         )
 
 
+@pytest.mark.parametrize(("epsilon", "sigma"), [(0.02, 15.0), (0.025, 10.0), (0.03, 8.0)])
+def test_rare_large_purchases_are_not_taken_for_fakes_in_silence(epsilon: float, sigma: float) -> None:
+    """A mean of 6 from many small purchases against 9 from few large ones, which a small sigma would discount."""
+    rng = np.random.default_rng(1)
+    arms = {"cheap": (0.30, 20.0), "premium": (0.06, 150.0)}
+    spent = {name: np.where(rng.random(5000) < p, rng.gamma(2.0, m / 2.0, 5000), 0.0) for name, (p, m) in arms.items()}
+    log = pd.DataFrame(
+        [(name, one) for name, all_of_it in spent.items() for one in all_of_it], columns=["arm", "reward"]
+    )
+    result = ba.identify_log(log, epsilon=epsilon, sigma=sigma)
+    assert result.alarms
+    assert result.evidence is None
+
+
+@pytest.mark.slow
+def test_fakes_that_are_counted_together_ring_no_more_often_than_is_said() -> None:
+    """Three normal arms at just sigma, and all fakes that epsilon allows for, far out on any of them."""
+    rang = 0
+    for seed in range(150):
+        rng = np.random.default_rng([23, seed])
+        rewards = rng.normal(np.repeat([0.0, 1.0, 2.0], 400), 1.0)
+        fakes = rng.choice(1200, 24, replace=False)
+        rewards[fakes] += rng.choice([-1.0, 1.0], 24) * rng.choice([3.0, 5.0, 50.0], 24)
+        log = pd.DataFrame({"arm": np.repeat(["A", "B", "C"], 400), "reward": rewards})
+        rang += bool(ba.identify_log(log, epsilon=0.02, sigma=1.0, delta=0.2).alarms)
+    assert binom.sf(rang - 1, 150, 1.1 * 0.2) > 1e-3
+    assert rang <= 3  # by far, as it should be
+
+
 def test_what_is_far_may_be_fake_where_epsilon_allows_for_it() -> None:
     """Two of 8,000 rewards are far: a share of 0.0002 of all, 1, leaves one on each arm at least; 0.0005, 4, none."""
     log = shop()

@@ -226,7 +226,7 @@ def test_no_sentence_says_that_more_rewards_would_not_help_but_for_contamination
         assert (
             "limit contamination, which could hide the remaining lead, and more rewards of this kind would not" in last
         )
-        assert "limit resolution, a clean lead of that size would normally have been found" in last
+        assert "the verdict says which lead would have been found with probability 0.9" in last
         assert sum(line.count(words) for line in made.advice for words in ("would not settle", "would not help")) == 1
 
 

@@ -181,7 +181,7 @@ def _overturn(result: LogResult, who: str) -> str:
         everywhere = result.options.get("contamination") == "share-of-all"
         many_in_all = result.pulls if result.sequential else result.rows
         things, of = "fake rewards", f"of {many_in_all:,}" if everywhere else "on some arm"
-    if result.health.missing and result.health.missing_as == "replaced":
+    if result.health.missing and result.health.missing_as == "replaced" and result.sources is None:
         of += ", besides the missing ones"
     if result.best is None:
         return f"{who} would be named with at most {many} {things} ({of}, whichever they are), and not with more"

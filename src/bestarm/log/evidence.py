@@ -41,7 +41,7 @@ from bestarm.methods.bets import COUNTED, SPACING, farthest_clip
 from bestarm.methods.log_bets import RATES
 from bestarm.problem import Problem
 from bestarm.robustness import widest_lead
-from bestarm.tail_alarm import FarRewards, Tails
+from bestarm.tail_alarm import FarRewards, Tails, alarm_of_all
 
 _SMALLEST_LIMIT = 512  # rewards of each of two arms before it is asked whether contamination hides a lead
 _THREADS = 2
@@ -199,7 +199,8 @@ class Evidence:
             count = self._count_on(index, allowance)
             is_finite = lower <= upper and upper - lower < math.inf
             place = self._rows, allowance.rule, self._desk, index, count, lower, upper
-            estimate = float(find_balance(*place)) if is_finite else pile.median
+            if is_finite:
+                estimate = float(find_balance(*place))
         return tuple(self.origin + self.scale * value for value in (estimate, lower, upper))  # type: ignore[return-value]
 
     def _interval(self, index: int, allowance: Allowance) -> tuple[float, float]:
@@ -231,9 +232,18 @@ class Evidence:
             self._tails = [Tails(pile.values, pile.counts, pile.missing) for pile in self._independent_piles()]
         problem, counts = replace(self.problem, epsilon=epsilon), allowance.own + allowance.shared
         found = [
-            tails.far(problem, self.contamination, count) for tails, count in zip(self._tails, counts, strict=True)
+            tails.far(problem, self.contamination, count, self._interval(index, allowance))
+            for index, (tails, count) in enumerate(zip(self._tails, counts, strict=True))
         ]
         return {index: far for index, far in enumerate(found) if far is not None}
+
+    def far_together(self, allowance: Allowance, epsilon: float) -> str | None:
+        """Say whether too many rewards of all arms are too far from the rest, where fakes are counted together."""
+        if self._bounded or self._tails is None or not self.rule["together"][0]:
+            return None
+        problem = replace(self.problem, epsilon=epsilon)
+        ends = [self._interval(index, allowance) for index in range(len(self.piles))]
+        return alarm_of_all(problem, self.contamination, self._tails, allowance.shared, ends)
 
     def _independent_piles(self) -> list[Pile]:
         """Return rewards of each arm that are independent of each other, and of which arm they are of."""

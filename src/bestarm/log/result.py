@@ -26,11 +26,14 @@ _VISIBLE = 0.25  # of an interval: how far a mean is from the estimate to be spo
 
 @dataclass(frozen=True)
 class LogResult(Result):
-    """What a log says: a `Result`, and what only a log has. `str()` is one sentence, and one for each alarm.
+    """What a log says: a `Result`, and what only a log has.
+
+    `str()` is one sentence, one for each plain mean in it that is not the estimate, and one for each alarm.
 
     For a verdict without a winner, `leads`, `evidence`, `tolerance` and `overturn` are those of the leader: tolerance
-    and overturn say how much at most may be replaced for it to be named (None: not even with nothing replaced). They
-    are the same whichever epsilon was asked about, unless it sets off an alarm or sigma was estimated for it.
+    and overturn say how much at most may be replaced for it to be named (None: not even with nothing replaced; also
+    after an alarm, and without a winner in a replay). They are the same whichever epsilon was asked about, unless it
+    sets off an alarm or sigma was estimated for it; tolerance is never below the epsilon at which an arm is named.
 
     Attributes
     ----------
@@ -188,7 +191,8 @@ class LogResult(Result):
         if self.overturn is None:
             return ""
         what = self._things if self.overturn != 1 else self._things[:-1]
-        missing = " besides the missing ones" if self.health.missing and self.health.missing_as == "replaced" else ""
+        besides = self.health.missing and self.health.missing_as == "replaced" and self.sources is None
+        missing = " besides the missing ones" if besides else ""
         where = "" if self.options.get("contamination") in ("share-of-all", "sources") else " on an arm"
         return f"{self.overturn:,} {what}{where}{missing}"
 
@@ -244,7 +248,7 @@ class LogResult(Result):
         if self.leader is None:
             return ""
         said = f"; {self.hint}" if self.hint else ""
-        said += f"; {shown(self.leader)} is ahead, but that is not proved"
+        said += f"; {self._is_ahead()}"
         if self.tolerance is None or self.overturn is None or self.alarms:
             return said
         if self.tolerance == 0.0 and self.overturn == 0:

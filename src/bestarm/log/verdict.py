@@ -178,7 +178,8 @@ class _Verdict:
         self._evidence: Evidence
         if kind == "sources":
             assert rewards.sources is not None
-            self._evidence = (PairedEvidence if paired else SourceEvidence)(problem, rewards.sources)
+            kind_of_pair = PairedEvidence if paired else SourceEvidence
+            self._evidence = kind_of_pair(problem, rewards.sources, rewards.missing)
         else:
             missing = rewards.missing if kind in COUNTED else np.zeros(problem.size, np.int64)
             counts: Sequence[Any] = rewards.counts or [None] * problem.size
@@ -332,6 +333,8 @@ class _Verdict:
             alarm_of_arm(problem, label, piles[index].number, index in ringing, far.get(index))
             for index, label in enumerate(problem.labels)
         ]
+        if not any(found):  # else it is said already
+            found.append(self._evidence.far_together(allowance, epsilon))
         said = [each for each in found if each is not None]
         said += [
             f"{int(lost):,} rewards of {problem.labels[index]!r} are missing or out of bounds, more than "
