@@ -115,12 +115,12 @@ def _how_weighed(result: LogResult) -> str:
             f"{result.pulls:,} were used, and {result.ignored:,} ignored."
         )
     if result.sources is None:
-        return f"{_weighed(result)} were weighed at once; their order does not matter."
+        return f"{_which_rewards(result)} were weighed at once; their order does not matter."
     order = "their order" if result.options.get("paired") else "the order of the sources"
-    return f"{_weighed(result)}, by {result.sources:,} sources, were weighed at once; {order} does not matter."
+    return f"{_which_rewards(result)}, by {result.sources:,} sources, were weighed at once; {order} does not matter."
 
 
-def _weighed(result: LogResult) -> str:
+def _which_rewards(result: LogResult) -> str:
     """Say which rewards were: a part is set aside to estimate sigma, and of each source the first of an arm counts."""
     if result.pulls == result.rows:
         return f"All {result.rows:,} rewards of a log"
