@@ -24,11 +24,12 @@ HOW_MANY = (
     "replaced any of those knew later ones"
 )
 _ROWS = f"{CLEAN}; {HOW_MANY}"
+_FIRST = f"{FIRST} (first by the column of time or, without one, by the order of the rows)"
 WORDS = {
     "share-of-all": f"at most a share epsilon of all rewards in the log was replaced, in any way; {_ROWS}",
     "share-of-arm": f"at most a share epsilon of each arm's rewards was replaced, in any way; {_ROWS}",
     "sources": "; ".join(
-        ("at most a share epsilon of the sources in the log is dishonest, in any way", INDEPENDENT, FIRST, ONE_MEAN)
+        ("at most a share epsilon of the sources in the log is dishonest, in any way", INDEPENDENT, _FIRST, ONE_MEAN)
     ),
     "prescient": f"{CONTAMINATIONS['prescient']}; {_ROWS}",
     "malicious": f"{CONTAMINATIONS['malicious']}; {_ROWS}",
@@ -37,7 +38,7 @@ WORDS = {
 
 def promise(rewards: Rewards, kind: str, paired: bool = False) -> str:
     """Return what the error probability rests on, in plain words."""
-    said = WORDS[kind] if not paired else WORDS[kind].replace(FIRST, BOTH)
+    said = WORDS[kind] if not paired else WORDS[kind].replace(_FIRST, BOTH)
     health, lost = rewards.health, int(rewards.missing.sum())
     which = "missing" if not health.outside else "missing or out-of-bounds" if health.missing else "out-of-bounds"
     if lost and kind == "sources":

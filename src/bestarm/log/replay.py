@@ -86,10 +86,11 @@ def replay_log(
     weighed: tuple[Sensitivity, ...] = ()
     if result.evidence is not None and kind != "sources":
         if not result.alarms:  # later rewards may contradict the assumptions too, and then it claims nothing
-            (told["alarms"],) = (row.alarms for row in finder.sensitivity([epsilon]))
+            (later,) = (row.alarms for row in finder.sensitivity([epsilon]))
+            told["alarms"] = tuple(f"{alarm} (with the rewards after the decision)" for alarm in later)
         used = new()
         used.tell_many(list(labels[rows["place"][: result.pulls]]), rows["value"][: result.pulls])
-        named = Sensitivity(epsilon, result.status, result.best, result.candidates, told["limit"], told["alarms"])
+        named = Sensitivity(epsilon, result.status, result.best, result.candidates, told["limit"], result.alarms)
         weighed = tuple(named if row.epsilon == epsilon else row for row in used.sensitivity())
     if told["alarms"]:
         told |= {"evidence": None, "tolerance": None, "overturn": None, "leads": {}}
