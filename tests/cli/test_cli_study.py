@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from typer.testing import CliRunner, Result
 
-from bestarm import InputError, Study
+from bestarm import Identifier, InputError, Study
 from bestarm.cli.app import app
 from bestarm.live.connect import open_store
 from bestarm.live.schema import studies
@@ -110,6 +110,27 @@ def test_after_an_alarm_nothing_is_claimed_and_the_exit_code_says_so(made: str, 
     assert "no probability is claimed" in bestarm("status", made, "prompts", code=4).stdout
     study.export(tmp_path / "log.jsonl")
     assert "no probability is claimed" in bestarm("replay", str(tmp_path / "log.jsonl"), code=4).stdout
+
+
+def test_status_prints_the_numbers_of_the_identifier_that_was_told_the_same(made: str) -> None:
+    """Tolerance, overturn, limit and forecast: in the sentence, in JSON, and of an `Identifier`."""
+    study = Study(made, "prompts")
+    finder = Identifier(study.labels, delta=study.delta, epsilon=study.epsilon, bounds=(0, 1))
+    for pull in study.work():
+        finder.ask()
+        reward = float(pull.arm == "stepwise" or pull.number % 3 == 0)
+        study.tell(pull, reward)
+        finder.tell(pull.arm, reward)
+        if study.pulls == 12:
+            assert bestarm("status", made, "prompts", code=3).stdout.rstrip().endswith(str(finder.forecast()))
+    numbers = json.loads(bestarm("status", made, "prompts", "--format", "json").stdout)
+    result = finder.result
+    assert result.best == "stepwise"
+    for name in ("tolerance", "overturn", "limit", "evidence", "pulls", "alarms"):
+        assert numbers[name] == json.loads(result.to_json())[name]
+    said = bestarm("status", made, "prompts").stdout
+    assert said.startswith(str(result))
+    assert f"would still single it out with epsilon up to {result.tolerance:.3g}" in said
 
 
 def test_a_list_is_one_query_and_hides_no_study(made: str, monkeypatch: pytest.MonkeyPatch) -> None:

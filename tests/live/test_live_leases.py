@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -93,3 +94,18 @@ def test_a_call_that_outlives_its_lease_keeps_its_pull(url: str, how: str) -> No
     assert study.expired == 0
     assert study.pulls == (2 if how == "workers" else 1)
     assert renewals() == []
+
+
+def test_sources_that_are_silent_until_their_lease_ends_are_counted_and_alarmed(url: str) -> None:
+    """Who would say 0 of B says nothing: left out, that would crown B."""
+    study = make(url, arms=("A", "B"), epsilon=0.1, contamination="sources", lease=0.5)
+    for number in range(40):
+        pull = study.ask_pulls(source=f"s{number}")
+        if pull.arm == "A" or number % 4 < 2:
+            study.tell(pull, 0.6 if pull.arm == "A" else 1.0)
+    time.sleep(0.6)
+    study.tell(study.ask_pulls(source="last"), 0.6)
+    result = study.result
+    assert result.cancelled == study.expired > 4
+    assert "sources were cancelled, more than epsilon = 0.1 allows for" in result.alarms[0]
+    assert "no probability is claimed" in str(result)
