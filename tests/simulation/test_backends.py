@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 import bestarm as ba
 from bestarm.errors import InputError
@@ -75,6 +76,8 @@ def test_threads_and_chunks_change_nothing(workers: int, chunk: int | None, expe
 
 @pytest.mark.parametrize(("workers", "chunk"), [(1, 1000), (2, 1), (2, 7), (3, None)])
 def test_processes_change_nothing(workers: int, chunk: int | None, expected: ba.Trials) -> None:
+    # Processes of its own: once, where joblib was to make a pool of other tests smaller, it waited for ever.
+    get_reusable_executor().shutdown(wait=True)
     assert_equal(simulated(backend="loky", workers=workers, chunk=chunk), expected)
 
 
