@@ -127,7 +127,7 @@ class Result(Generic[LabelT]):
             how = " and counted as replaced"
             if self.options.get("contamination") == "sources":
                 whose = "its source" if self.cancelled == 1 else "their sources"
-                how = f", and {whose} counted as dishonest where that hurts most"
+                how = f", and {whose} counted among those that may be dishonest"
             sentence += f"; {many} cancelled{how}"
         if self.alarms and _NO_CLAIM not in sentence:
             sentence += f"; {self._terms()}"

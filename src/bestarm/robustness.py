@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bestarm.checks import checked
 from bestarm.errors import InputError
-from bestarm.kernels.evidence.pair import evidence_dtype
+from bestarm.kernels.evidence.pair import CLEAN, evidence_dtype
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, make_room, new_state
 from bestarm.kernels.trials.drive import tell_on
@@ -325,21 +325,28 @@ def alarms(
     `tails`: of the rewards of each arm; `dishonest`: sources that may be, if these are what is counted.
     """
     told, ringing = state.samples.arms["told"], _ringing(state, rule)
-    estimates, lower, upper = np.empty(problem.size), np.empty(problem.size), np.empty(problem.size)
-    if tails:
-        describe(state, rule, estimates, lower, upper)
+    ends = _means_left(problem, state, rule) if tails else []
     found = []
     for index, label in enumerate(problem.labels):
         used, of_all = int(told[index]), int(state.control["t"][0])
         fakes = count_replaced(rule, problem.size, used, of_all) if dishonest is None else dishonest
-        ends = float(lower[index]) / problem.sigma, float(upper[index]) / problem.sigma
-        far = tails[index].far(problem, contamination, float(fakes), ends) if tails else None
+        far = tails[index].far(problem, contamination, float(fakes), ends[index]) if tails else None
         found.append(alarm_of_arm(problem, label, used, bool(ringing[index]), far))
     if tails and rule["together"][0] and not any(found):  # else it is said already
-        between = [(float(low), float(high)) for low, high in zip(lower, upper, strict=True)]
-        ends_of = [(low / problem.sigma, high / problem.sigma) for low, high in between]
-        found.append(alarm_of_all(problem, contamination, tails, float(fakes), ends_of))
+        found.append(alarm_of_all(problem, contamination, tails, float(fakes), ends))
     return tuple(said for said in found if said is not None)
+
+
+def _means_left(problem: Problem, state: State, rule: Rule) -> list[tuple[float, float]]:
+    """Return the ends of each arm's interval, in sigma, where the first alarm pays for an interval that misses.
+
+    Without contamination it looks at squares, another event (section 8): there no mean is left out.
+    """
+    if rule["kind"][0] == CLEAN:
+        return [(-math.inf, math.inf)] * problem.size
+    estimates, lower, upper = np.empty(problem.size), np.empty(problem.size), np.empty(problem.size)
+    describe(state, rule, estimates, lower, upper)
+    return [(float(low) / problem.sigma, float(high) / problem.sigma) for low, high in zip(lower, upper, strict=True)]
 
 
 def sensitivity(

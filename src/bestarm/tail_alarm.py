@@ -20,7 +20,8 @@ from bestarm.problem import Label, Problem
 Array = NDArray[np.float64]
 
 DISTANCES = np.array([2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 16.0, 24.0, 40.0])  # t, in sigma
-SHARE_OF_DELTA = 0.1  # the probability of a false tail alarm, all arms and times together, is at most so much of delta
+# A false tail alarm, all arms and times together, adds at most so much of delta to the event that an interval misses.
+SHARE_OF_DELTA = 0.1
 _STEPS = np.concatenate([np.arange(0.0, 4.0, 0.25), [4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0, 40.0]])
 _CELLS = np.concatenate([-_STEPS[:0:-1], _STEPS])  # of means, from the median on; as far as the farthest distance
 _MIDDLE = _STEPS.size - 1  # the cell that begins at the median

@@ -115,7 +115,7 @@ def test_silence_within_epsilon_is_no_alarm_and_misleads_no_more_often_than_prom
     assert all(result.cancelled > 0 for result in results)
     assert not any(result.alarms for result in results)
     assert not violated(sum(result.best == "B" for result in results), 20, 0.05)
-    assert "cancelled, and their sources counted as dishonest where that hurts most" in str(results[0])
+    assert "cancelled, and their sources counted among those that may be dishonest" in str(results[0])
 
 
 def generous(seed: int) -> Sources:

@@ -172,7 +172,7 @@ def test_sources_come_with_pulls() -> None:
     undecided.cancel(undecided.ask_pulls())
     assert (undecided.pulls, undecided.pending) == (0, 0)
     assert str(undecided.result).endswith(
-        "; 1 pull was cancelled, and its source counted as dishonest where that hurts most."
+        "; 1 pull was cancelled, and its source counted among those that may be dishonest."
     )
     pull = undecided.ask_pulls()
     with pytest.raises(InputError, match="source must be given"):
