@@ -15,7 +15,7 @@ from bestarm import Bandit, Bernoulli, Beta, Gaussian, adversaries, paper_advers
 from bestarm.kernels.rewards.draws import Laws
 from bestarm.kernels.trials.trial import draw_only
 from bestarm.simulation import Trials
-from bestarm.theory import exploration_pulls
+from bestarm.theory.bounds import exploration_pulls
 
 MEANS = [2.5, 2.3, 2.0, 0.6]
 EPSILON = DELTA = 0.1

@@ -13,7 +13,7 @@ from benchmarks.report import Goal, Section
 from bestarm import Bandit, Bernoulli, Beta, Gaussian, adversaries, simulate
 from bestarm.bandits.attacks import ATTACKS
 from bestarm.simulation import Trials
-from bestarm.theory import contaminated_bound
+from bestarm.theory.bounds import contaminated_bound
 
 MEANS = (2.5, 1.5, 1.0, 0.6)
 NAMED = 0.95  # of the trials at least

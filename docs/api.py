@@ -29,7 +29,7 @@ AREAS = (
         "Identify an arm",
         "Ask and tell, or let `bestarm` own the loop; what comes out. Start with "
         "[the tutorial](../../tutorial/choosing-a-prompt.md).",
-        ("identifier", "drivers", "result", "robustness", "forecast", "tickets"),
+        ("identification",),
     ),
     Area(
         "logs",
@@ -83,7 +83,7 @@ AREAS = (
         "Data sets",
         "Real data as bandits: see [real data](../../guide/datasets.md).",
         ("datasets",),
-        ("bestarm.datasets.pkis2.pkis2",),
+        ("bestarm.bandits.datasets.pkis2.pkis2",),
     ),
     Area(
         "catalogue",
@@ -97,11 +97,11 @@ AREAS = (
         "Experiments",
         "The paper's experiments and your own: see [repeat the paper's experiments](../../guide/reproduce.md) and "
         "[a study of your own](../../guide/own-study.md).",
-        ("paper", "experiments"),
+        ("paper", "scenarios"),
         (
             "bestarm.paper.experiments.experiment",
             "bestarm.paper.reproduce.reproduce",
-            "bestarm.experiments.study.run_study",
+            "bestarm.scenarios.scenario.run_study",
         ),
     ),
 )
@@ -109,15 +109,22 @@ ERRORS = "errors"  # these have a page that is written: reference/errors.md
 
 
 def homes() -> dict[str, list[str]]:
-    """Return the public names of `bestarm` by the room they come from: the part of their module after `bestarm`."""
+    """Return the public names of `bestarm` by the room that they come from."""
     found: dict[str, list[str]] = {}
     for name in bestarm.__all__:
         if name == "__version__":
             continue
         value = getattr(bestarm, name)
-        room = name if inspect.ismodule(value) else bestarm._HOME.get(name, "bestarm.bandits").split(".")[1]
+        room = name if inspect.ismodule(value) else _room(bestarm._HOME.get(name, "bestarm.bandits"))
         found.setdefault(room, []).append(name)
     return found
+
+
+def _room(module: str) -> str:
+    """Return the part of a module's path that a page claims: its own name, or else that of its room."""
+    _, room, *rest = module.split(".")
+    claimed = {home for area in AREAS for home in area.homes}
+    return next((part for part in reversed(rest) if part in claimed), room)
 
 
 def areas() -> list[tuple[Area, list[str]]]:

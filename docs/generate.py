@@ -52,7 +52,7 @@ def guarantees_page() -> str:
 def errors_page() -> str:
     """The page on errors with its tables of classes and rules."""
     from bestarm import errors
-    from bestarm.checks import RANGES
+    from bestarm.validation import RANGES
 
     found = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     classes = ["| error | is a | raised when |", "|---|---|---|"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import bestarm as ba
-from bestarm.waiting import Waiting
+from bestarm.identification.waiting import Waiting
 
 ASKED: dict[str, Any] = {"delta": 0.05, "epsilon": 0.05, "bounds": (0, 1)}
 _fresh = itertools.count()

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bestarm.policy import Question
+from bestarm.policies.policy import Question
 from bestarm.reference import GCBAI, SECBAI, Certified, MeanGap, MeanSE, MedianSE, Random
 from bestarm.reference.certified import Limit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestarm.paper.comparisons import Place
+from bestarm.paper.comparisons import GridPoint
 from bestarm.simulation import Trials
 
 DELTAS = (0.2, 0.1, 0.05, 0.02, 0.01)
@@ -21,11 +21,11 @@ def trials(
     return Trials(pulls, answers, correct, np.column_stack([pulls // 2, pulls - pulls // 2]), statuses)
 
 
-def place(delta: float = 0.1, epsilon: float = 0.1, **curves: Trials) -> Place:
-    return Place(delta, epsilon, curves, {"T": 400.0, "bound": 1000.0, "lower_bound": 100.0, "small": 1.0})
+def place(delta: float = 0.1, epsilon: float = 0.1, **curves: Trials) -> GridPoint:
+    return GridPoint(delta, epsilon, curves, {"T": 400.0, "bound": 1000.0, "lower_bound": 100.0, "small": 1.0})
 
 
-def grid(first: list[Trials], second: list[Trials] | None = None) -> list[Place]:
+def grid(first: list[Trials], second: list[Trials] | None = None) -> list[GridPoint]:
     pairs = zip(DELTAS, first, second or first, strict=False)
     return [place(delta, a=a, b=b) for delta, a, b in pairs]
 

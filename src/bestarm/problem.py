@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.checks import checked, number
 from bestarm.errors import InputError
+from bestarm.validation import checked, number
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # which knows defaults: a bare `Result` is a Result[Any]
@@ -150,10 +150,10 @@ _BOOLS = bool, np.bool_  # to write it out as a union takes half a microsecond a
 def place_of(arm: Label, index: Mapping[Any, int], labels: tuple[Label, ...]) -> int:
     """Return the place of an arm among the labels, by an index of them; refuse what is none of them."""
     try:
-        place = index[arm]
-        if isinstance(arm, _BOOLS) and not isinstance(labels[place], bool):
+        slot = index[arm]
+        if isinstance(arm, _BOOLS) and not isinstance(labels[slot], bool):
             raise KeyError  # True is equal to 1, but no name for the second arm
-        return place
+        return slot
     except (KeyError, TypeError):  # a TypeError is what a label that can't be looked up gives
         known = ", ".join(repr(label) for label in labels[:8])
         more = ", ..." if len(labels) > 8 else ""

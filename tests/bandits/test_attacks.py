@@ -14,12 +14,19 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import bestarm as ba
-from bestarm.attack_bench import INSTANCES, OUTCOMES, _draw_cell, attack_methods, attack_table, draw_attack_table
 from bestarm.bandits import ATTACKS, attacks
 from bestarm.bandits.tails import quantile, tail_cut
 from bestarm.kernels.rewards.draws import BOTTOM, TOP
 from bestarm.kernels.trials.trial import draw_only
 from bestarm.simulation import trial_seeds
+from bestarm.simulation.attack_bench import (
+    INSTANCES,
+    OUTCOMES,
+    _draw_cell,
+    attack_methods,
+    attack_table,
+    draw_attack_table,
+)
 
 A = ba.adversaries
 FAR = -1e6  # a value that no clean reward takes: it marks the rewards that were replaced
@@ -447,7 +454,7 @@ def test_a_cell_that_was_not_run_says_so(tmp_path: Path, monkeypatch: pytest.Mon
 def test_the_demo_shows_no_winner_unlike_zero_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from matplotlib.figure import Figure
 
-    from bestarm import demo
+    from bestarm.simulation import demo
 
     def row(adversary: str, method: str, answers: str, silent: int) -> dict[str, Any]:
         figures = {"trials": 300, "mean_pulls": 1e4, "standard_error": 10.0, "answers": answers}
@@ -482,7 +489,7 @@ def test_the_demo_shows_no_winner_unlike_zero_errors(tmp_path: Path, monkeypatch
 
 
 def test_outcomes_look_the_same_in_the_demo_and_in_the_bench() -> None:
-    from bestarm import demo
+    from bestarm.simulation import demo
 
     assert [look[1:3] for look in demo.OUTCOMES.values()] == [look[1:] for look in OUTCOMES.values()]
     assert_told_apart_in_grey({name: (colour, hatch) for name, (_, colour, hatch, _) in demo.OUTCOMES.items()})

@@ -73,7 +73,7 @@ def rewards_of(means: dict[str, float], rounds: int, seed: int = 1) -> str:
 
 def test_identify_prints_all_that_the_rewards_prove(tmp_path: Path) -> None:
     import bestarm as ba
-    from bestarm.result import share_shown
+    from bestarm.identification.result import share_shown
 
     path = tmp_path / "log.csv"
     path.write_text(rewards_of({"A": 1.2, "B": 0.0, "C": 0.3}, 300))
@@ -167,7 +167,7 @@ def test_identify_takes_a_resolution_and_what_is_good_enough() -> None:
 
 def test_help_says_what_epsilon_means_in_the_words_of_the_verdict() -> None:
     from bestarm.cli.options import explained, explained_of_logs
-    from bestarm.contaminations import CONTAMINATIONS
+    from bestarm.contamination.models import CONTAMINATIONS
 
     for command in ("identify", "simulate", "plan", "attack"):
         shown = " ".join(bestarm(command, "--help").stdout.split())

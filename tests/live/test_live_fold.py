@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from bestarm.identification.tickets import Arrival
 from bestarm.live.fold import Folded, in_order_of_use
-from bestarm.tickets import Arrival
 
 PAPER: dict[str, Any] = {"delta": 0.3, "epsilon": 0.05, "sigma": 0.5, "exploration": "none"}
 QUESTIONS: dict[str, dict[str, Any]] = {

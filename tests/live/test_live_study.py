@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 import bestarm as ba
-from bestarm import InputError, Pull, tickets
+from bestarm import InputError, Pull
 from bestarm.errors import LateError, WaitingError
+from bestarm.identification import tickets
 from bestarm.live.export import replay
 from live_tools import ASKED, bare, make, new_database
 

@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 
 import bestarm as ba
 from bestarm.cli.app import app
+from bestarm.identification.result import share_shown
 from bestarm.log.picture import draw
 from bestarm.log.rewards import Rewards
 from bestarm.log.verdict import identify_log
-from bestarm.result import share_shown
 
 KINDS = ("share-of-all", "share-of-arm", "prescient", "malicious", "sources")
 

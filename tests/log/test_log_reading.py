@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bestarm.datasets import caption_contest
+from bestarm.bandits.datasets import caption_contest
 from bestarm.errors import InputError
 from bestarm.log.reading import read_log
 from bestarm.log.rewards import Rewards

@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 
 from bestarm.errors import InputError
+from bestarm.identification.result import share_shown
 from bestarm.log.picture import ranked_rows
 from bestarm.log.report import check_place, draw, write_report
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.log.verdict import identify_log
-from bestarm.result import share_shown
 from contest import BEST, law, write_contests
 
 COMMAND = "bestarm identify votes.csv --epsilon 0.01 --bounds 1,5 --report <page>.html"

@@ -14,6 +14,7 @@ from scipy import stats
 
 import bestarm as ba
 from bestarm.errors import InputError
+from bestarm.identification.result import share_shown
 from bestarm.log.by_source import SourceEvidence
 from bestarm.log.evidence import Evidence
 from bestarm.log.piles import to_pile
@@ -21,7 +22,6 @@ from bestarm.log.rewards import Health, Rewards, SourceTable
 from bestarm.log.spread import seed_of, set_aside, sigma_bound
 from bestarm.log.verdict import identify_log
 from bestarm.problem import Problem, pose
-from bestarm.result import share_shown
 from contest import BEST, BOTS, CAPTIONS, MEANS, RIGGED, contest, law
 from naive_log import Question, log_W_bounded, log_W_lattice
 

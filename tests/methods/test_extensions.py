@@ -58,9 +58,9 @@ EXPERIMENT = """        Experiment("exp10", "no figure", "Two arms", FOUR[:2], (
 
 LOOK = """
 import json, bestarm as ba
-from bestarm.attack_bench import attack_methods
+from bestarm.simulation.attack_bench import attack_methods
 from bestarm.bandits import ATTACKS
-from bestarm.experiments.study_file import BY_MEANS, LAWS
+from bestarm.scenarios.scenario_file import BY_MEANS, LAWS
 from bestarm.paper import EXPERIMENTS
 arm = ba.Coin(0.5)
 print(json.dumps({

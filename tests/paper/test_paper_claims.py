@@ -18,7 +18,7 @@ from bestarm.paper.comparisons import (
     Fewer,
     FewerErrors,
     GapShrinks,
-    Place,
+    GridPoint,
     mean_interval,
     rate_limits,
     relative_difference,
@@ -26,7 +26,7 @@ from bestarm.paper.comparisons import (
 from bestarm.simulation import Trials
 from planted_trials import DELTAS, grid, many, place, trials
 
-COMPARISONS: list[tuple[str, Check, list[Place], str]] = [
+COMPARISONS: list[tuple[str, Check, list[GridPoint], str]] = [
     ("fewer everywhere", Fewer("a", "b"), grid(many(900), many(1000, first_seed=9)), HOLDS),
     ("more everywhere", Fewer("b", "a"), grid(many(900), many(1000, first_seed=9)), FAILS),
     (
@@ -82,11 +82,11 @@ COMPARISONS: list[tuple[str, Check, list[Place], str]] = [
 @pytest.mark.parametrize(
     ("check", "places", "verdict"), [row[1:] for row in COMPARISONS], ids=[row[0] for row in COMPARISONS]
 )
-def test_verdict_on_planted_data(check: Check, places: list[Place], verdict: str) -> None:
+def test_verdict_on_planted_data(check: Check, places: list[GridPoint], verdict: str) -> None:
     assert check.judge(places).verdict == verdict
 
 
-def gaps(*means: float, n: int = 1000) -> list[Place]:
+def gaps(*means: float, n: int = 1000) -> list[GridPoint]:
     return grid([trials(1000.0 + gap, n, seed=k) for k, gap in enumerate(means)], many(1000, n, first_seed=50))
 
 
@@ -100,7 +100,7 @@ def gaps(*means: float, n: int = 1000) -> list[Place]:
         (gaps(90.0, 100.0, 110.0, 100.0, 105.0, n=10), OPEN),
     ],
 )
-def test_gap_that_shrinks_as_delta_grows(places: list[Place], verdict: str) -> None:
+def test_gap_that_shrinks_as_delta_grows(places: list[GridPoint], verdict: str) -> None:
     assert GapShrinks("a", "b").judge(places).verdict == verdict
 
 
@@ -121,7 +121,7 @@ def test_errors_under_one_adversary_are_not_hidden_by_the_others() -> None:
     """20 adversaries, 10 trials each: one is always wrong about, which is 5 % of all, below delta = 0.2."""
     found = trials(n=200, wrong=10)
     assert ErrorsBelow("a").judge([place(0.2, a=found)]).verdict == HOLDS
-    shared = Place(0.2, 0.1, {"a": found}, {}, draws=20)
+    shared = GridPoint(0.2, 0.1, {"a": found}, {}, draws=20)
     finding = ErrorsBelow("a").judge([shared])
     assert finding.verdict == FAILS
     assert finding.measured.endswith("; at delta = 0.2, epsilon = 0.1 10 of 10 under one adversary")

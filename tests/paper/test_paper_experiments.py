@@ -19,11 +19,6 @@ import pytest
 from bestarm import METHODS, InputError, simulate
 from bestarm.bandits import Gaussian, paper_adversary
 from bestarm.bandits.adversaries import Uniform
-from bestarm.experiments.experiment import MAX_PULLS, Point
-from bestarm.experiments.figures import draw_experiment, svg_text
-from bestarm.experiments.numbers import gap_ratios, grid_numbers, instance_numbers
-from bestarm.experiments.run import _simulate, telling_trials
-from bestarm.experiments.tables import points_table, trials_table
 from bestarm.paper import EXPERIMENTS, READINGS, Run, judge, run_experiments
 from bestarm.paper.claims import (
     BY_CONSTRUCTION,
@@ -36,12 +31,17 @@ from bestarm.paper.claims import (
     Verdict,
     concerns,
 )
-from bestarm.paper.comparisons import FAILS, HOLDS, OPEN, Fewer, Finding, Place
+from bestarm.paper.comparisons import FAILS, HOLDS, OPEN, Fewer, Finding, GridPoint
 from bestarm.paper.experiments import NYCC_MEANS, PKIS2_INHIBITION, PKIS2_LOG_CONTROL, PKIS2_STRENGTH
 from bestarm.paper.experiments import experiment as varied_experiment
 from bestarm.paper.readings import OURS, Reading
 from bestarm.paper.readings_figure import draw_readings, readings_of, readings_table
 from bestarm.paper.reproduce import all_trials
+from bestarm.scenarios.experiment import MAX_PULLS, Point
+from bestarm.scenarios.figures import draw_experiment, svg_text
+from bestarm.scenarios.numbers import gap_ratios, grid_numbers, instance_numbers
+from bestarm.scenarios.run import _simulate, telling_trials
+from bestarm.scenarios.tables import points_table, trials_table
 from places import DATA, PAPER
 
 CONTEST = DATA / "nycc" / "651_summary_KLUCB.csv"
@@ -299,7 +299,7 @@ def test_the_exponent_of_t_turns_who_needs_fewer_pulls() -> None:
         varied = reading(name).of(EXPERIMENTS["exp5"])
         curves = {curve.label: curve for curve in varied.curves}
         trials = {label: _simulate(varied.point(curves[label], 0.2, 0.1), 400, 7) for label in check.labels}
-        found[name] = check.judge([Place(0.2, 0.1, trials, {})]).verdict
+        found[name] = check.judge([GridPoint(0.2, 0.1, trials, {})]).verdict
     assert found == {"ours": HOLDS, "beta = 1.1": FAILS, "beta = e/2": FAILS}
 
 
@@ -539,7 +539,7 @@ def test_a_run_can_be_resumed_with_more_experiments_but_not_with_other_settings(
 def test_a_run_of_other_kernels_is_not_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_experiments(["exp7"], out=tmp_path, trials=2, seed=1)
     other = {"version": "0.1.0", "kernels": "of another day"}
-    monkeypatch.setattr("bestarm.experiments.run.code_key", lambda: other)
+    monkeypatch.setattr("bestarm.scenarios.run.code_key", lambda: other)
     with pytest.raises(InputError, match=r"kernels must be '.*', as in the run to resume, got 'of another day'"):
         run_experiments(["exp7"], out=tmp_path, trials=2, seed=1, resume=True)
 
@@ -553,7 +553,7 @@ def test_points_of_another_rule_or_another_adversary_are_not_taken(
     place = (EXPERIMENTS["exp9"], EXPERIMENTS["exp9"].curves[0], 0.1, 0.1)
     assert other.outcome(*place).pulls.tolist() != whole.outcome(*place).pulls.tolist()
     monkeypatch.undo()
-    monkeypatch.setattr("bestarm.experiments.experiment.paper_adversary", lambda *a, **k: Uniform([0.0] * 8))
+    monkeypatch.setattr("bestarm.scenarios.experiment.paper_adversary", lambda *a, **k: Uniform([0.0] * 8))
     moved = run_experiments(["exp9"], out=tmp_path, trials=2, seed=1, resume=True)
     assert moved.outcome(*place).pulls.tolist() != whole.outcome(*place).pulls.tolist()
 

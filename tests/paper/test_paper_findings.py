@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 
 from bestarm import theory
-from bestarm.experiments.run import Run, _simulate
 from bestarm.paper import CLAIMS, EXPERIMENTS
 from bestarm.paper.bounds import AllExplored, MeanAbove, MeanBelow, NumberBelow, PullsBelow
 from bestarm.paper.claims import BY_CONSTRUCTION, NOT_TESTABLE, UNDER_NONE, UNDER_SOME, Claim, Verdict
-from bestarm.paper.comparisons import FAILS, HOLDS, OPEN, Finding, Place
+from bestarm.paper.comparisons import FAILS, HOLDS, OPEN, Finding, GridPoint
 from bestarm.paper.findings import counts, exploration, exponent, findings, lemma, sample_means
 from bestarm.paper.lemma import OneConstantServes
 from bestarm.paper.stored_results import STORED_EXPERIMENTS, STORED_RESULTS, stored_table
+from bestarm.scenarios.run import Run, _simulate
 from planted_trials import grid, many
 
 # -------------------------------------------------------------------------------------------------------- construction
@@ -56,9 +56,9 @@ def test_they_are_counted_apart() -> None:
 # --------------------------------------------------------------------------------------------------------------- lemma
 
 
-def places(epsilon: float = 0.1) -> list[Place]:
+def places(epsilon: float = 0.1) -> list[GridPoint]:
     return [
-        Place(delta, epsilon, {}, {"T": theory.exploration_pulls(epsilon / 2.0, delta)})
+        GridPoint(delta, epsilon, {}, {"T": theory.exploration_pulls(epsilon / 2.0, delta)})
         for delta in (0.2, 0.1, 0.05, 0.02, 0.01)
     ]
 

@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 import bestarm.paper
+from bestarm.bandits.datasets import caption_contest, pkis2
 from bestarm.cli.app import app
-from bestarm.datasets import caption_contest, pkis2
 from bestarm.errors import InputError
 from bestarm.kernels.rewards import draws
 from bestarm.paper import EXPERIMENTS, FULL_SIZE, Reproduction, full_size_experiments, reproduce, run_full_size

@@ -15,8 +15,8 @@ import pytest
 
 import bestarm as ba
 from bestarm.errors import InputError
-from bestarm.experiments.study import run_study
-from bestarm.experiments.study_file import parse_study, template
+from bestarm.scenarios.scenario import run_study
+from bestarm.scenarios.scenario_file import parse_study, template
 from bestarm.simulation import folder_lock
 
 BANDIT = ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.0)])

@@ -13,11 +13,12 @@ import pytest
 from scipy import stats
 
 import bestarm as ba
-from bestarm import attack_bench, demo, planning
-from bestarm.experiments import run as experiments_run
-from bestarm.experiments.page import cell
-from bestarm.experiments.study import run_study
-from bestarm.experiments.study_file import parse_study
+from bestarm.scenarios import run as experiments_run
+from bestarm.scenarios.page import cell
+from bestarm.scenarios.scenario import run_study
+from bestarm.scenarios.scenario_file import parse_study
+from bestarm.simulation import attack_bench, demo
+from bestarm.theory import planning
 from command_line import bestarm
 
 CAP = 90

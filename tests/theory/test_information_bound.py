@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import integrate, optimize, stats
 
-from bestarm import information_bound, theory
+from bestarm import theory
 from bestarm.bandits import Adversary, adversaries, attacks
 from bestarm.bandits.arms import Gaussian
 from bestarm.errors import InputError
-from bestarm.theory import characteristic_time, contaminated_bound, minimal_bias
+from bestarm.theory import information_bound
+from bestarm.theory.bounds import characteristic_time, contaminated_bound, minimal_bias
 
 MEANS = [2.5, 1.5, 1.0, 0.6]
 ARMS = [Gaussian(mean) for mean in MEANS]

@@ -16,10 +16,10 @@ from typer.testing import CliRunner, Result
 from bestarm import InputError, paper_adversary, theory
 from bestarm.bandits.adversaries import Adversary, Point, Uniform
 from bestarm.cli.plan import plan as command
-from bestarm.contaminations import CONTAMINATIONS
+from bestarm.contamination.models import CONTAMINATIONS
 from bestarm.methods import METHODS
-from bestarm.planning import Plan, _bandits, plan
 from bestarm.problem import pose
+from bestarm.theory.planning import Plan, _bandits, plan
 
 PAPER = [2.5, 2.3, 2.0, 0.6]
 WIDE = [2.5, 1.5, 1.0, 0.6]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import integrate, optimize, stats
 from scipy.special import log_ndtr
 
-import bestarm.theory
+import bestarm.theory.bounds
 from bestarm.errors import InputError
-from bestarm.theory import (
+from bestarm.theory.bounds import (
     characteristic_time,
     complexity,
     elimination_radius,
@@ -509,7 +509,7 @@ def bad(**changed: Any) -> Callable[[], object]:
         "upper_bound": {"means": PAPER_MEANS, "delta": 0.1, "epsilon": 0.1},
         "minimal_bias": {"epsilon": 0.1},
     }
-    return lambda: getattr(bestarm.theory, name)(**{**defaults[name], **changed})
+    return lambda: getattr(bestarm.theory.bounds, name)(**{**defaults[name], **changed})
 
 
 RULES: dict[str, tuple[str, list[Any], list[str]]] = {

@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from bestarm.bandits.arms import Arm, CompiledArm
 from bestarm.bandits.tails import quantile as quantile  # beside `tail_cut`, as a name of this module
 from bestarm.bandits.tails import tail_cut as tail_cut
-from bestarm.checks import Seed, checked, checked_seed, number, numbers, one_of, takes
 from bestarm.errors import InputError
 from bestarm.kernels.rewards import draws
+from bestarm.validation import Seed, checked, checked_seed, number, numbers, one_of, takes
 
 Draw = Callable[[np.random.Generator, int, int, float], float]
 

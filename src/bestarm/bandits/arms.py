@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bestarm.checks import number, numbers, takes
 from bestarm.errors import InputError
 from bestarm.kernels.rewards import draws
+from bestarm.validation import number, numbers, takes
 
 
 @dataclass(frozen=True)
@@ -165,8 +165,8 @@ def _discrete(values: NDArray[np.float64], probabilities: NDArray[np.float64]) -
     distinct: NDArray[Any] = values
     weights: NDArray[Any] = probabilities
     if not (values[:-1] < values[1:]).all():  # else np.unique would take half of the time that 10,000 arms need
-        distinct, place = np.unique(values, return_inverse=True)
-        weights = np.bincount(place, weights=probabilities)
+        distinct, index = np.unique(values, return_inverse=True)
+        weights = np.bincount(index, weights=probabilities)
     mean = math.fsum(distinct * weights)
     scale = float(distinct[-1] - distinct[0]) / 2.0
     return CompiledArm(

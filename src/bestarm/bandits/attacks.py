@@ -14,8 +14,8 @@ from bestarm.bandits import adversaries
 from bestarm.bandits.adversaries import Adversary
 from bestarm.bandits.arms import Arm, CompiledArm, as_arm
 from bestarm.bandits.tails import quantile
-from bestarm.checks import checked, number
 from bestarm.errors import InputError
+from bestarm.validation import checked, number
 
 
 def benign(arms: Sequence[Arm]) -> Adversary:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from bestarm.bandits.adversaries import Adversary, CustomAdversary, as_adversary
 from bestarm.bandits.arms import Arm, CompiledArm, CustomArm, as_arm
-from bestarm.checks import Seed, checked, checked_seed
 from bestarm.errors import InputError
 from bestarm.kernels.rewards.draws import (
     GAUSSIAN,
@@ -22,6 +21,7 @@ from bestarm.kernels.rewards.draws import (
     new_memory,
     pull_once,
 )
+from bestarm.validation import Seed, checked, checked_seed
 
 
 class Bandit:

@@ -34,9 +34,9 @@ def tail_cut(arm: Arm, share: float, tail: int) -> tuple[float, float]:
         return float(_law(arm).isf(share) if tail == draws.TOP else _law(arm).ppf(share)), 0.0
     values, probabilities = values[::-tail], probabilities[::-tail]  # the extreme one first
     reached = np.cumsum(probabilities)
-    place = int(np.searchsorted(reached[:-1], share))
-    beyond = reached[place] - probabilities[place]
-    return float(values[place]), float(min(1.0, (share - beyond) / probabilities[place]))
+    index = int(np.searchsorted(reached[:-1], share))
+    beyond = reached[index] - probabilities[index]
+    return float(values[index]), float(min(1.0, (share - beyond) / probabilities[index]))
 
 
 def _atoms(arm: Arm) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -44,9 +44,9 @@ def attack(
     Methods and attacks have the names shown in the full table. Its column covered says whether the attack keeps to the
     contamination that certified was told of: if not, nothing is promised.
     """
-    from bestarm.attack_bench import attack_methods, attack_table, draw_attack_table, rows_named
-    from bestarm.checks import writable_folder
     from bestarm.cli.compiling import compile_note
+    from bestarm.simulation.attack_bench import attack_methods, attack_table, draw_attack_table, rows_named
+    from bestarm.validation import writable_folder
 
     known = attack_methods(contamination)
     writable_folder("out", out)  # before the trials

@@ -20,9 +20,9 @@ def demo(
     form: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.table,
 ) -> None:
     """Solve a contaminated four-armed problem with each method: pulls, answers, error rates and a picture."""
-    from bestarm.checks import writable_folder
     from bestarm.cli.compiling import compile_note
-    from bestarm.demo import draw_demo, run_demo
+    from bestarm.simulation.demo import draw_demo, run_demo
+    from bestarm.validation import writable_folder
 
     writable_folder("out", out)  # before the trials
     with compile_note():

@@ -26,7 +26,7 @@ from bestarm.cli.log_options import (
 )
 from bestarm.cli.options import METHOD, explained_of_logs, given, named_method
 from bestarm.cli.output import Format, arm_rows, write_rows
-from bestarm.contaminations import CONTAMINATIONS
+from bestarm.contamination.models import CONTAMINATIONS
 
 if TYPE_CHECKING:
     from bestarm.log.result import LogResult
@@ -184,8 +184,8 @@ def _sigma(text: str | None) -> float | str | None:
 
 def _check_places(report: Path | None, plot: Path | None) -> None:
     """Refuse files that cannot be written before the log is read."""
-    from bestarm.checks import writable_folder
     from bestarm.errors import InputError
+    from bestarm.validation import writable_folder
 
     if report is not None:
         from bestarm.log.report import check_place

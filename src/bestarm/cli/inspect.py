@@ -49,8 +49,8 @@ def inspect(
     Nothing is left out or tested; each suspicion is expressed as an epsilon.
     """
     from bestarm.cli.log_table import say
+    from bestarm.identification.result import as_json
     from bestarm.log.inspect import inspect_log
-    from bestarm.result import as_json
 
     read = columns(arm=arm, reward=reward, source=source, time=time, wide=wide, counted=counted, bounds=bounds)
     with spoken_refusals(), reading_bar() as bar:

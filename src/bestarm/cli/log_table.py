@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from bestarm.cli.log_options import spoken
 from bestarm.cli.output import Format, arm_rows, finite_leads, write_rows
-from bestarm.result import share_shown
+from bestarm.identification.result import share_shown
 
 if TYPE_CHECKING:
+    from bestarm.identification.result import ArmRow
+    from bestarm.identification.robustness import Sensitivity
     from bestarm.log.result import LogResult
-    from bestarm.result import ArmRow
-    from bestarm.robustness import Sensitivity
 
 _WIDEST = 100  # letters per line
 _BAR = 30  # letters per bar
@@ -114,15 +114,15 @@ def _bar(row: ArmRow, scale: tuple[float, float]) -> str:
     low, high = scale
     inside, middle = _letters()
 
-    def place(value: float) -> int:
+    def index(value: float) -> int:
         return min(max(math.floor((value - low) / (high - low) * _BAR), 0), _BAR - 1)
 
     if not math.isfinite(row.estimate):
         return ""
-    first = place(row.lower if math.isfinite(row.lower) else low)
-    last = place(row.upper if math.isfinite(row.upper) else high)
+    first = index(row.lower if math.isfinite(row.lower) else low)
+    last = index(row.upper if math.isfinite(row.upper) else high)
     drawn = [inside if first <= cell <= last else " " for cell in range(_BAR)]
-    drawn[place(row.estimate)] = middle
+    drawn[index(row.estimate)] = middle
     return "".join(drawn)
 
 

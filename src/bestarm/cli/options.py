@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bestarm.contaminations import CONTAMINATIONS
+from bestarm.contamination.models import CONTAMINATIONS
 
 
 def explained(*names: str) -> str:
@@ -75,7 +75,7 @@ def named_methods(text: str | None) -> list[str] | None:
 
 def named_method(text: str) -> str:
     """Return the name of a method; if it is an import path, what it leads to may be in the current folder."""
-    from bestarm.import_paths import is_import_path
+    from bestarm.policies.import_paths import is_import_path
 
     if is_import_path(text):
         look_here()

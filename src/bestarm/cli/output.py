@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bestarm.result import Result
+    from bestarm.identification.result import Result
 
 Row = Mapping[str, Any]
 

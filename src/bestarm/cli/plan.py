@@ -40,7 +40,7 @@ def plan(
     Exit code 0 if it can, or if that is not ruled out; 3 if it cannot.
     """
     from bestarm.cli.compiling import compile_note
-    from bestarm.planning import plan as make_plan
+    from bestarm.theory.planning import plan as make_plan
 
     with compile_note():
         made = make_plan(

@@ -61,10 +61,10 @@ def reproduce(
     """
     from bestarm.cli.compiling import compile_note
     from bestarm.errors import InputError
-    from bestarm.experiments.study import SHOWN as POINTS
     from bestarm.paper import EXPERIMENTS, experiment
     from bestarm.paper import reproduce as run
     from bestarm.paper.full_size_run import SHOWN
+    from bestarm.scenarios.scenario import SHOWN as POINTS
 
     names: list[Any] = list(experiments or ["all"])
     changes: dict[str, Any] = given(

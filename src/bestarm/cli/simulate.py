@@ -175,8 +175,8 @@ def _say_how_to_resume(folder: Path, what: str) -> None:
 
 def _run_study(path: Path, form: Format, **settings: Any) -> None:
     from bestarm.cli.compiling import compile_note
-    from bestarm.experiments.study import SHOWN, folder_of, run_study
-    from bestarm.experiments.study_file import read_study
+    from bestarm.scenarios.scenario import SHOWN, folder_of, run_study
+    from bestarm.scenarios.scenario_file import read_study
 
     study = read_study(path)
     out = folder_of(study, settings["out"])
@@ -208,7 +208,7 @@ def _print_template(named: dict[str, str]) -> None:
     if others:
         fix = "to make a file: bestarm simulate --template > study.toml"
         raise InputError("--template", "be given alone", ", ".join(others), fix)
-    from bestarm.experiments.study_file import template
+    from bestarm.scenarios.scenario_file import template
 
     print(template(), end="")
 

@@ -27,9 +27,9 @@ from bestarm.cli.options import (
 from bestarm.cli.output import Format, arm_rows, write_rows
 
 if TYPE_CHECKING:
+    from bestarm.identification.result import Result
+    from bestarm.identification.tickets import Pull
     from bestarm.live import Study
-    from bestarm.result import Result
-    from bestarm.tickets import Pull
 
 NO_WINNER = 3
 NO_CLAIM = 4
@@ -157,7 +157,7 @@ def tell(
     opened = _open(url, name)
     rows = _read(file) if file is not None else [(str(pull), str(reward), source)]
     pulls = [_pull(opened, which, None if file is None else line) for line, (which, _, _) in enumerate(rows, 2)]
-    rewards = [_number(value, place) for place, (_, value, _) in enumerate(rows, 2)]
+    rewards = [_number(value, index) for index, (_, value, _) in enumerate(rows, 2)]
     sources = [by for _, _, by in rows]
     opened.tell_many(pulls, rewards, sources if any(by is not None for by in sources) else None)
     _say(opened)

@@ -59,6 +59,6 @@ def new_rule(dtype: np.dtype[np.void] = rule_dtype, **settings: Any) -> Rule:
     rule["shortcuts"] = os.environ.get("BESTARM_SHORTCUTS", "1") != "0"
     for name, value in settings.items():
         entry = np.asarray(value)
-        place: Any = (0, *(slice(length) for length in entry.shape))
-        rule[name][place] = entry
+        index: Any = (0, *(slice(length) for length in entry.shape))
+        rule[name][index] = entry
     return rule

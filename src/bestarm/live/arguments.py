@@ -8,11 +8,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeGuard
 
 from bestarm.errors import InputError
+from bestarm.identification.tickets import Pull
 from bestarm.live.fold import Folded
 from bestarm.live.replica import Replica
 from bestarm.live.settings import source_text
 from bestarm.problem import checked_reward, checked_rewards
-from bestarm.tickets import Pull
 
 _ID = re.compile(r"(\d{1,18})(?:-([0-9a-f]{1,16}))?", re.ASCII)
 
@@ -51,9 +51,9 @@ def source_texts(finder: Folded, pulls: Sequence[Pull], sources: Sequence[Hashab
     return [source_text(source) for source in given]
 
 
-def source_of(replica: Replica, place: int, said: str | None) -> str | None:
+def source_of(replica: Replica, index: int, said: str | None) -> str | None:
     """Return the source of a reward: the one that its pull was asked for, or the one that is told with it."""
-    named = replica.named(place)
+    named = replica.named(index)
     if named is None:
         if said is None and replica.finder.by_sources:
             replica.finder.check_source(None)

@@ -141,8 +141,8 @@ def _event(row: dict[str, Any], line: int) -> Event:
 def _check(log: list[Event], line: int, arms: int) -> None:
     """Refuse a log that no study can have: a number is missing, a pull ends twice or was never asked for."""
     asked, ended = 0, set()
-    for place, event in enumerate(log, 1):
-        sound = event.seq == place and event.kind in KINDS
+    for index, event in enumerate(log, 1):
+        sound = event.seq == index and event.kind in KINDS
         if event.kind == ASK:
             sound = sound and event.pull == asked and event.arm is not None and 0 <= event.arm < arms
             asked += 1
@@ -156,7 +156,7 @@ def _check(log: list[Event], line: int, arms: int) -> None:
         else:
             sound = sound and event.kind == KINDS[-1]
         if not sound:
-            raise InputError(f"line {line + place}", "be an event of this study", tuple(event), "the file is damaged")
+            raise InputError(f"line {line + index}", "be an event of this study", tuple(event), "the file is damaged")
 
 
 def _is_verdict(note: str | None) -> bool:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.identification.tickets import Pull
 from bestarm.problem import Label
-from bestarm.tickets import Pull
 
 ASK, TELL, CANCEL, EXPIRE, DECIDE, ARCHIVE = "ask", "tell", "cancel", "expire", "decide", "archive"
 RENEW = "renew"

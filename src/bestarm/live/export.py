@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from bestarm.errors import InputError
+from bestarm.identification.result import Result
+from bestarm.identification.tickets import Pull
 from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Event, logged
 from bestarm.live.settings import from_note, read_settings, read_source
 from bestarm.live.store import StudyRow
-from bestarm.result import Result
-from bestarm.tickets import Pull
 
 FORMAT = "bestarm study 1"
 

@@ -14,11 +14,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.identifier import Identifier
+from bestarm.identification.identifier import Identifier
+from bestarm.identification.result import Result
+from bestarm.identification.tickets import Arrival, Pull
+from bestarm.identification.waiting import MissingPull
 from bestarm.problem import Label, Problem
-from bestarm.result import Result
-from bestarm.tickets import Arrival, Pull
-from bestarm.waiting import MissingPull
 
 _DOUBLE, _WHOLE = struct.Struct("=d"), struct.Struct("=q")
 
@@ -81,10 +81,10 @@ class Folded(Identifier):
         before = self.pulls
         used: list[int] = []
         rewards: list[float] = []
-        places: list[int] = []  # of every reward that is used: the one whose arrival made it usable
-        for place, (number, index, value) in enumerate(zip(numbers, indices, values, strict=True)):
+        slots: list[int] = []  # of every reward that is used: the one whose arrival made it usable
+        for slot, (number, index, value) in enumerate(zip(numbers, indices, values, strict=True)):
             for arrival in self._tickets.arrive(Pull(index, number), Arrival(value)).values():
-                places.append(place)
+                slots.append(slot)
                 if arrival.value is None:  # its stand-in depends on the rewards before it
                     self._take_logged(np.array(used, np.int64), np.array(rewards))
                     used, rewards = [], []
@@ -93,7 +93,7 @@ class Folded(Identifier):
                     used.append(index)
                     rewards.append(arrival.value)
         self._take_logged(np.array(used, np.int64), np.array(rewards))
-        return None if was_done or self._decision is None else places[self._decision.pulls - before - 1]
+        return None if was_done or self._decision is None else slots[self._decision.pulls - before - 1]
 
     def catch_up(
         self,
@@ -109,9 +109,9 @@ class Folded(Identifier):
         """
         self._note_all_cancelled(arms, pulls, told)
         order = in_order_of_use(arms, pulls)
-        place = np.empty(arms.size, np.int64)
-        place[pulls] = np.arange(pulls.size)
-        ends = place[order]
+        index = np.empty(arms.size, np.int64)
+        index[pulls] = np.arange(pulls.size)
+        ends = index[order]
         used, rewards = arms[order], values[ends]
         begin = 0
         for gap in map(int, np.flatnonzero(~told[ends])):
@@ -132,11 +132,11 @@ class Folded(Identifier):
     def _note_all_cancelled(self, arms: NDArray[np.int64], pulls: NDArray[np.int64], told: NDArray[np.bool_]) -> None:
         """Look at every cancelled pull as it ended, as `_note_cancelled` does."""
         groups = [np.arange(pulls.size)] if self._cancel_alarm.of_all else _by_arm(arms[pulls], self._problem.size)
-        place = np.arange(arms.size) if self._cancel_alarm.of_all else _ordinals(arms)
+        slot = np.arange(arms.size) if self._cancel_alarm.of_all else _ordinals(arms)
         for index, ends in enumerate(groups):
             gone = ~told[ends]
             if gone.any():
-                spans, counts = np.maximum.accumulate(place[pulls[ends]]) + 1, np.cumsum(gone)
+                spans, counts = np.maximum.accumulate(slot[pulls[ends]]) + 1, np.cumsum(gone)
                 for count, span in zip(counts[gone].tolist(), spans[gone].tolist(), strict=True):
                     self._cancel_alarm.note(index, count, span)
 
@@ -177,11 +177,11 @@ def in_order_of_use(arms: NDArray[np.int64], pulls: NDArray[np.int64]) -> NDArra
     running maximum of the places at which they ended.
     """
     never = pulls.size
-    place = np.full(arms.size, never, np.int64)
-    place[pulls] = np.arange(pulls.size)
+    index = np.full(arms.size, never, np.int64)
+    index[pulls] = np.arange(pulls.size)
     by_arm = np.argsort(arms, kind="stable")
     offsets = arms[by_arm] * (never + 1)  # so that the running maximum begins anew with each arm
-    ready = np.maximum.accumulate(place[by_arm] + offsets) - offsets
+    ready = np.maximum.accumulate(index[by_arm] + offsets) - offsets
     usable = ready < never
     found: NDArray[np.int64] = by_arm[usable][np.argsort(ready[usable], kind="stable")]
     return found
@@ -196,8 +196,8 @@ def _by_arm(arms: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:
 def _ordinals(arms: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return of each pull how many of its arm were asked for before it."""
     found = np.empty(arms.size, np.int64)
-    for places in _by_arm(arms, int(arms.max(initial=0)) + 1):
-        found[places] = np.arange(places.size)
+    for indices in _by_arm(arms, int(arms.max(initial=0)) + 1):
+        found[indices] = np.arange(indices.size)
     return found
 
 

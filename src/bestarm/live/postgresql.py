@@ -109,7 +109,7 @@ class PostgreSQLStore(Store):
                 cursor.execute(query, (begin, min(begin + _AT_ONCE, head))).fetchone()[0]
                 for begin in range(0, head, _AT_ONCE)
             ]
-        types = [(f"column {place}", f">{_TYPES[kind]}") for place, kind in enumerate(columns.values())]
+        types = [(f"column {index}", f">{_TYPES[kind]}") for index, kind in enumerate(columns.values())]
         rows = np.frombuffer(b"".join(parts), np.dtype(types))
         rows = rows[np.argsort(rows["column 0"])]
         return [rows[name].astype(kind[1:]) for name, kind in types]

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bestarm.errors import InputError, LateError
-from bestarm.identifier import Identifier
+from bestarm.identification.identifier import Identifier
+from bestarm.identification.tickets import Pull
 from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Columns, Event, time_bits
 from bestarm.live.settings import Settings, from_note, read_source, to_note
-from bestarm.tickets import Pull
 
 OUTSTANDING, TOLD, CANCELLED, EXPIRED = 0, 1, 2, 3
 _FATES = {TELL: TOLD, CANCEL: CANCELLED, EXPIRE: EXPIRED}
@@ -142,8 +142,8 @@ class Replica:
     ) -> list[Event]:
         """Take in rewards of pulls that are outstanding, and return the tells."""
         tells = [
-            Event(self.seq + place, TELL, number, None, value, source, None, now, None)
-            for place, (number, value, source) in enumerate(zip(numbers, values, sources, strict=True), 1)
+            Event(self.seq + index, TELL, number, None, value, source, None, now, None)
+            for index, (number, value, source) in enumerate(zip(numbers, values, sources, strict=True), 1)
         ]
         self.fold(tells)
         return tells
@@ -151,8 +151,8 @@ class Replica:
     def mark(self, kind: str, numbers: Sequence[int], now: float) -> list[Event]:
         """Take in that something happened to pulls (cancelled, expired, renewed), and return the events."""
         events = [
-            Event(self.seq + place, kind, number, None, None, None, None, now, None)
-            for place, number in enumerate(numbers, 1)
+            Event(self.seq + index, kind, number, None, None, None, None, now, None)
+            for index, number in enumerate(numbers, 1)
         ]
         self.fold(events)
         return events
@@ -176,15 +176,15 @@ class Replica:
     def fold(self, events: Sequence[Event]) -> None:
         """Take in the events that follow."""
         self.whole = False
-        place = 0
-        while place < len(events):
-            event = events[place]
+        index = 0
+        while index < len(events):
+            event = events[index]
             if event.kind == TELL and not self.finder.by_sources:
-                end = place
+                end = index
                 while end < len(events) and events[end].kind == TELL:
                     end += 1
-                self._fold_tells(events[place:end])
-                place = end
+                self._fold_tells(events[index:end])
+                index = end
                 continue
             self._follow(event)
             if event.kind == ASK:
@@ -203,7 +203,7 @@ class Replica:
                     self._renewed[event.pull] = event.at
             else:
                 self._fold_end(event)
-            place += 1
+            index += 1
         self.whole = True
 
     def _follow(self, event: Event) -> None:
@@ -257,9 +257,9 @@ class Replica:
             numbers.append(self._note_end(event))
             assert event.value is not None
             values.append(event.value)
-        place = self.finder.end_pulls(numbers, [self._arms[number] for number in numbers], values)
-        if place is not None:
-            self._deciding = events[place].seq
+        index = self.finder.end_pulls(numbers, [self._arms[number] for number in numbers], values)
+        if index is not None:
+            self._deciding = events[index].seq
 
     def fold_columns(self, columns: Columns, outstanding: Sequence[Event]) -> None:
         """Take in a whole log, from the beginning; `outstanding` are the asks of pulls that have not ended."""

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from typing import Any
 
-from bestarm.checks import number
 from bestarm.errors import InputError, StoreError
-from bestarm.import_paths import import_path, is_import_path, policy_at
+from bestarm.identification.result import ArmRow, Result
+from bestarm.identification.waiting import read_waiting
 from bestarm.live.fold import Folded
 from bestarm.methods import OwnMethod, get_method
-from bestarm.result import ArmRow, Result
-from bestarm.waiting import read_waiting
+from bestarm.policies.import_paths import import_path, is_import_path, policy_at
+from bestarm.validation import number
 
 LABELS = (str, int, float, bool)
 

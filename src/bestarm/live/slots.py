@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bestarm.checks import checked, number
-from bestarm.drivers import Budget, OnError, new_budget, refuse_sources
 from bestarm.errors import InputError, LateError, StoreError
-from bestarm.identifier import Identifier
+from bestarm.identification.drivers import Budget, OnError, new_budget, refuse_sources
+from bestarm.identification.identifier import Identifier
+from bestarm.identification.result import Result
+from bestarm.identification.tickets import Pull
 from bestarm.live.arguments import checked_worker
 from bestarm.live.settings import Settings
 from bestarm.problem import pose
-from bestarm.result import Result
-from bestarm.tickets import Pull
+from bestarm.validation import checked, number
 
 if TYPE_CHECKING:
     from bestarm.live.study import Study

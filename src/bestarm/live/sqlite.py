@@ -105,7 +105,7 @@ class SQLiteStore(Store):
         return [Event(*row) for row in raw.execute(_READ, (study, seq))]
 
     def _arrays(self, raw: sqlite3.Connection, columns: dict[str, str], where: str, head: int) -> list[NDArray[Any]]:
-        types = [(f"column {place}", "f8" if kind == "d" else "i8") for place, kind in enumerate(columns.values())]
+        types = [(f"column {index}", "f8" if kind == "d" else "i8") for index, kind in enumerate(columns.values())]
         query = f"select {', '.join(columns)} {where} and seq <= {head:d} order by seq"
         rows = np.fromiter(raw.execute(query), np.dtype(types))
         return [rows[name].copy() for name, _ in types]

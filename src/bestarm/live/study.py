@@ -11,9 +11,11 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from bestarm.checks import number
-from bestarm.drivers import SECONDS_A_TRY, OnError, drive, drive_async
 from bestarm.errors import DecidedError, InputError, LateError, WaitingError
+from bestarm.identification.drivers import SECONDS_A_TRY, OnError, drive, drive_async
+from bestarm.identification.locks import give_lock
+from bestarm.identification.result import Result
+from bestarm.identification.tickets import Pull
 from bestarm.live.account import as_html, log_changes, log_opened
 from bestarm.live.arguments import (
     checked_pulls,
@@ -32,12 +34,10 @@ from bestarm.live.settings import Settings, new_settings, read_settings, source_
 from bestarm.live.slots import Slots
 from bestarm.live.store import StudyRow
 from bestarm.live.study_view import StudyView
-from bestarm.locks import give_lock
 from bestarm.methods import DEFAULT
-from bestarm.policy import Factory
+from bestarm.policies.policy import Factory
 from bestarm.problem import LabelT
-from bestarm.result import Result
-from bestarm.tickets import Pull
+from bestarm.validation import number
 
 if TYPE_CHECKING:
     pass
@@ -271,7 +271,7 @@ class Study(StudyView[LabelT]):
                 self._known().finder.check_source(source)
             self._ask(change)
             assert self._replica is not None
-            pulls = [self._replica.pull(place) for place in numbers]
+            pulls = [self._replica.pull(index) for index in numbers]
         return pulls[0] if n is None else pulls
 
     def _ask(self, change: Callable[[Replica, float], list[Event]]) -> None:
@@ -363,21 +363,21 @@ class Study(StudyView[LabelT]):
         give their numbers out again. So the number of a pull that is outstanding is refused if there was a crash
         (of a SQLite file: a start of its machine) after the last tell or cancel before it was asked for.
         """
-        place, mark = pull_parts(which)
+        index, mark = pull_parts(which)
         with self._mine():
             replica = self._known()
-            if place >= replica.pulls:
+            if index >= replica.pulls:
                 replica = self._current()
             fix = "bestarm study pending lists those that are outstanding"
-            if mark is not None and not replica.has_mark(place, mark):
+            if mark is not None and not replica.has_mark(index, mark):
                 fix = f"if the server has crashed since, it is lost; {fix}"
                 raise InputError("pull", "be the id of a pull of this study", which, fix)
-            if not 0 <= place < replica.pulls:
+            if not 0 <= index < replica.pulls:
                 raise InputError("pull", f"be a number from 0, below the {replica.pulls} pulls so far", which, fix)
-            if mark is None and replica.is_outstanding(place) and self._store.may_be_doubled(self._row, place):
+            if mark is None and replica.is_outstanding(index) and self._store.may_be_doubled(self._row, index):
                 rule = "be given by its id, as the database was interrupted and may have given out its number twice"
                 raise InputError("pull", rule, which, fix)
-            return replica.pull(place)
+            return replica.pull(index)
 
     def outstanding(self) -> list[tuple[Pull[LabelT], str | None, float]]:
         """Return the pulls that are outstanding, each with the worker that asked for it, and when."""
@@ -406,17 +406,17 @@ class Study(StudyView[LabelT]):
                 numbers, fresh, spoken = [], [], []
                 seen: dict[int, tuple[float, str | None]] = {}
                 for pull, value, said in zip(pulls, values, texts, strict=True):
-                    place = replica.find(pull)
-                    text = source_of(replica, place, said)
-                    if place in seen and seen[place] != (value, text):
+                    index = replica.find(pull)
+                    text = source_of(replica, index, said)
+                    if index in seen and seen[index] != (value, text):
                         raise InputError(
                             "reward", "be the same when a pull is told again", value, "nothing was recorded"
                         )
-                    if place not in seen and not replica.was_told(place, value, text):
-                        numbers.append(place)
+                    if index not in seen and not replica.was_told(index, value, text):
+                        numbers.append(index)
                         fresh.append(value)
                         spoken.append(text)
-                    seen[place] = (value, text)
+                    seen[index] = (value, text)
                 if not numbers:  # all of them are in the log already
                     return []
                 self._refuse_if_archived(replica)
@@ -436,7 +436,7 @@ class Study(StudyView[LabelT]):
 
         def change(replica: Replica, now: float) -> list[Event]:
             numbers = list(dict.fromkeys(replica.find(pull) for pull in pulls))
-            left = [place for place in numbers if not replica.was_cancelled(place)]
+            left = [index for index in numbers if not replica.was_cancelled(index)]
             if left:
                 self._refuse_if_archived(replica)
             return replica.mark(CANCEL, left, now)
@@ -455,9 +455,9 @@ class Study(StudyView[LabelT]):
     def _renew(self, pulls: list[Pull[LabelT]], ended: str) -> None:
         def change(replica: Replica, now: float) -> list[Event]:
             numbers = list(dict.fromkeys(replica.find(pull) for pull in pulls))
-            left = [place for place in numbers if replica.is_outstanding(place)]
+            left = [index for index in numbers if replica.is_outstanding(index)]
             if ended == "refuse" and len(left) < len(numbers):
-                gone = next(place for place in numbers if place not in left)
+                gone = next(index for index in numbers if index not in left)
                 raise LateError("pull", "be outstanding", replica.pull(gone), "it has ended, and has no lease any more")
             if math.isinf(replica.settings.lease) or not left:
                 return []

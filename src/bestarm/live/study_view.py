@@ -9,19 +9,19 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Generic
 
-from bestarm.checks import Seed
 from bestarm.errors import InputError
-from bestarm.forecast import Forecast
-from bestarm.identifier import Identifier
+from bestarm.identification.forecast import Forecast
+from bestarm.identification.identifier import Identifier
+from bestarm.identification.result import ArmRow, Result
+from bestarm.identification.robustness import Sensitivity
+from bestarm.identification.waiting import Waiting
 from bestarm.live.events import Event, LoggedEvent, logged
 from bestarm.live.export import lines_of
 from bestarm.live.replica import Replica
 from bestarm.live.settings import Settings
 from bestarm.live.store import Store, StudyRow
 from bestarm.problem import LabelT
-from bestarm.result import ArmRow, Result
-from bestarm.robustness import Sensitivity
-from bestarm.waiting import Waiting
+from bestarm.validation import Seed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

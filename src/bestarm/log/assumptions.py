@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contaminations import BOTH, CLEAN, CONTAMINATIONS, FIRST, INDEPENDENT, ONE_MEAN, whole_share
+from bestarm.contamination.models import BOTH, CLEAN, CONTAMINATIONS, FIRST, INDEPENDENT, ONE_MEAN, whole_share
 from bestarm.errors import InputError
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED

@@ -33,9 +33,9 @@ def torn_rows(log: Log) -> list[Reject]:
         "SELECT DISTINCT file_path, coalesce(line_byte_position, 1), error_type::VARCHAR, csv_line "
         "FROM reject_errors JOIN reject_scans USING (scan_id, file_id) ORDER BY ALL"
     ).fetchall()
-    places = {file.path: place for place, file in enumerate(log.files)}
-    rows = sorted((places[path], byte, kind, text or "") for path, byte, kind, text in found if path in places)
-    firsts = {(place, byte): (log.files[place], byte, kind, text) for place, byte, kind, text in reversed(rows)}
+    indices = {file.path: index for index, file in enumerate(log.files)}
+    rows = sorted((indices[path], byte, kind, text or "") for path, byte, kind, text in found if path in indices)
+    firsts = {(index, byte): (log.files[index], byte, kind, text) for index, byte, kind, text in reversed(rows)}
     return list(reversed(firsts.values()))
 
 

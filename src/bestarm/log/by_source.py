@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.identification.sources import LAMBDAS
 from bestarm.log.evidence import RIVALS, Evidence
 from bestarm.log.piles import Array, Pile, to_pile
 from bestarm.log.pricing import Allowance
 from bestarm.log.rewards import SourceTable
 from bestarm.problem import Problem
-from bestarm.sources import LAMBDAS
 
 _FEW = 0.05
 _ROOM = 1 << 26  # cells of a table of arms and sources, 256 MB; beyond, rewards are looked up pair by pair
@@ -56,9 +56,9 @@ class SourceEvidence(Evidence):
     def worse(self, allowance: Allowance, hasty: bool = False) -> NDArray[np.bool_]:
         """Return which arms are proved worse than one of those with the highest locations."""
         found = np.zeros(len(self.piles), bool)
-        for place, a in enumerate(map(int, self.order)):
-            found[a] = any(self.is_proved(int(b), a, allowance) for b in self.order[: min(place, RIVALS)])
-            if hasty and place > 0 and not found[a]:
+        for index, a in enumerate(map(int, self.order)):
+            found[a] = any(self.is_proved(int(b), a, allowance) for b in self.order[: min(index, RIVALS)])
+            if hasty and index > 0 and not found[a]:
                 break
         return found
 

@@ -79,7 +79,7 @@ def rows_of(file: LogFile | None, columns: Columns, types: Mapping[str, str], *,
         if columns.arms:
             keyed = _lookup("which", {f"w{number}": quoted(name) for number, name in enumerate(names)})
             return f"SELECT {keyed} AS arm, cell AS reward, '1' AS often, {kept} FROM {wide}"
-        keyed = _lookup("which", {f"w{place}": quoted(repr(value)) for place, (_, value) in enumerate(columns.values)})
+        keyed = _lookup("which", {f"w{index}": quoted(repr(value)) for index, (_, value) in enumerate(columns.values)})
         return f"SELECT name AS arm, {keyed} AS reward, cell AS often, {kept} FROM {wide}"
     count = text(columns.count) if columns.count else "'1'"
     arm, reward, exact = text(columns.arm), text(columns.reward), "NULL::DOUBLE"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bestarm.checks import number
 from bestarm.errors import InputError
+from bestarm.validation import number
 
 NAMES = {
     what: frozenset(names.split())
@@ -232,8 +232,8 @@ def _no_sources(source: object) -> None:
 
 def _distinct(columns: Columns) -> None:
     given = [(name, getattr(columns, name)) for name in ("arm", "reward", "source", "time")]
-    for place, (parameter, name) in enumerate(given):
-        for other, same in given[:place]:
+    for index, (parameter, name) in enumerate(given):
+        for other, same in given[:index]:
             if name is not None and name == same:
                 raise InputError(parameter, f"be another column than {other}", name, "a column is one thing only")
 

@@ -15,7 +15,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contaminations import whole_share
+from bestarm.contamination.models import whole_share
+from bestarm.identification.robustness import widest_lead
+from bestarm.identification.tail_alarm import FarRewards, Tails, alarm_of_all
 from bestarm.kernels.evidence.bounded import DESK as BOUNDED_DESK
 from bestarm.kernels.evidence.bounded import tally_dtype
 from bestarm.kernels.evidence.grouped import (
@@ -40,8 +42,6 @@ from bestarm.log.pricing import Allowance, make_bets, priced
 from bestarm.methods.bets import COUNTED, SPACING, farthest_clip
 from bestarm.methods.log_bets import RATES
 from bestarm.problem import Problem
-from bestarm.robustness import widest_lead
-from bestarm.tail_alarm import FarRewards, Tails, alarm_of_all
 
 _SMALLEST_LIMIT = 512  # rewards of each of two arms before it is asked whether contamination hides a lead
 _THREADS = 2
@@ -66,7 +66,7 @@ class Evidence:
         self._family = "share-of-arm" if contamination in COUNTED else contamination  # as far as bets and prices go
         self.rule = make_bets(problem, contamination)
         self._bounded = problem.bounds is not None
-        self._desk = np.zeros(BOUNDED_DESK if self._bounded else LATTICE_DESK)
+        self._scratch = np.zeros(BOUNDED_DESK if self._bounded else LATTICE_DESK)
         self._rows = self._fill(piles)
         self._tails: list[Tails] | None = None
         self.locations = np.array([pile.mean if self._bounded else pile.median for pile in piles])
@@ -179,9 +179,9 @@ class Evidence:
         no_own = replace(allowance, own=np.zeros_like(allowance.own))
         pair, own = self._pair(b, a, no_own), allowance.own[[b, a]]
         if self._bounded:
-            return bool(is_beyond_bounds(pair, allowance.rule, self._desk, own, allowance.shared))
+            return bool(is_beyond_bounds(pair, allowance.rule, self._scratch, own, allowance.shared))
         rewards = Values(one.values, one.counts), Values(two.values, two.counts)
-        return bool(is_beyond_lattice(pair, allowance.rule, self._desk, *rewards, own, allowance.shared))
+        return bool(is_beyond_lattice(pair, allowance.rule, self._scratch, *rewards, own, allowance.shared))
 
     # ----------------------------------------------------------------------------------------------------------- arms
 
@@ -198,9 +198,9 @@ class Evidence:
         if not self._bounded and pile.counts.size and (allowance.is_something or not lower <= estimate <= upper):
             count = self._count_on(index, allowance)
             is_finite = lower <= upper and upper - lower < math.inf
-            place = self._rows, allowance.rule, self._desk, index, count, lower, upper
+            slot = self._rows, allowance.rule, self._scratch, index, count, lower, upper
             if is_finite:
-                estimate = float(find_balance(*place))
+                estimate = float(find_balance(*slot))
         return tuple(self.origin + self.scale * value for value in (estimate, lower, upper))  # type: ignore[return-value]
 
     def _interval(self, index: int, allowance: Allowance) -> tuple[float, float]:
@@ -221,7 +221,7 @@ class Evidence:
         return [
             index
             for index in range(len(self.piles))
-            if fits_none(self._rows, allowance.rule, self._desk, index, self._count_on(index, allowance))
+            if fits_none(self._rows, allowance.rule, self._scratch, index, self._count_on(index, allowance))
         ]
 
     def far_rewards(self, allowance: Allowance, epsilon: float) -> dict[int, FarRewards]:
@@ -272,7 +272,7 @@ class Evidence:
     def _sums(self, rows: NDArray[np.void], allowance: Allowance) -> Sums:
         """Return sums as kernels take them."""
         lattice, tallies = (None, rows) if self._bounded else (rows, None)
-        return Sums(lattice, tallies, allowance.rule, self._desk)
+        return Sums(lattice, tallies, allowance.rule, self._scratch)
 
     def _fill(self, piles: list[Pile]) -> NDArray[np.void]:
         """Sum the rewards of arms, in threads where there are many."""
@@ -282,11 +282,11 @@ class Evidence:
             rows["base"] = np.floor(rows["location"] / SPACING + 0.5)
 
         def fill(part: list[int]) -> None:
-            desk = np.zeros_like(self._desk)
+            scratch = np.zeros_like(self._scratch)
             for index in part:
                 pile = piles[index]
-                place = rows, self.rule, index, pile.values, pile.counts, float(pile.missing)
-                (tally if self._bounded else fill_cells)(*place, desk)
+                slot = rows, self.rule, index, pile.values, pile.counts, float(pile.missing)
+                (tally if self._bounded else fill_cells)(*slot, scratch)
 
         parts = [list(range(first, len(piles), _THREADS)) for first in range(_THREADS)]
         if sum(pile.counts.size for pile in piles) < 1 << 14:

@@ -109,7 +109,7 @@ class LogFile:
                 f"read_csv({path}, auto_detect=false, header=false, delim='\x01', quote='', escape='', "
                 f"columns={{'line': 'VARCHAR'}}, store_rejects=true, {packed})"
             )
-        names = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(self.columns)))
+        names = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(self.columns)))
         written = f"delim={quoted(self.dialect.delimiter)}, quote={quoted(self.dialect.quote)}"
         return (
             f"read_csv({path}, auto_detect=false, header={str(self.header).lower()}, skip={self.dialect.skip}, "
@@ -198,7 +198,7 @@ def find_files(data: Any, folder: Path) -> list[LogFile]:
         paths = [path for each in data for path in _matching(os.fspath(each))]
     if not paths:
         raise InputError("data", "name at least one file", data, "the list is empty")
-    return [_found(path, folder, place) for place, path in enumerate(paths)]
+    return [_found(path, folder, index) for index, path in enumerate(paths)]
 
 
 def check_there(data: Any) -> None:
@@ -223,7 +223,7 @@ def _matching(path: str) -> list[str]:
     return found
 
 
-def _found(path: str, folder: Path, place: int) -> LogFile:
+def _found(path: str, folder: Path, index: int) -> LogFile:
     if os.path.isdir(path):
         raise InputError(path, "be a file", "a folder", "name the files in it by a pattern, such as folder/*.csv")
     try:
@@ -238,7 +238,7 @@ def _found(path: str, folder: Path, place: int) -> LogFile:
     if not os.path.isfile(real):  # a pipe can be read once only
         return _copied(path, folder)
     if glob.has_magic(real):  # DuckDB would take a file named "votes [2].csv" for a pattern
-        link = folder / f"log-{place}"
+        link = folder / f"log-{index}"
         link.symlink_to(real)
         real = str(link)
     return LogFile(path, real)

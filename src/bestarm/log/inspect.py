@@ -155,7 +155,7 @@ def inspect_log(
         if log.columns.time is not None:
             suspicions += _bursts(log, rewards)
         suspicions += _duplicates(log, rewards)
-    spreads = tuple(_spread(rewards, place) for place in range(len(rewards.labels)))
+    spreads = tuple(_spread(rewards, index) for index in range(len(rewards.labels)))
     different = None if rewards.counts is None else int(np.unique(np.concatenate(rewards.values)).size)
     return Inspection(
         arms=spreads,
@@ -171,9 +171,9 @@ def inspect_log(
     )
 
 
-def _spread(rewards: Rewards, place: int) -> Spread:
-    values = rewards.values[place]
-    counts = np.ones(values.size, np.int64) if rewards.counts is None else rewards.counts[place]
+def _spread(rewards: Rewards, index: int) -> Spread:
+    values = rewards.values[index]
+    counts = np.ones(values.size, np.int64) if rewards.counts is None else rewards.counts[index]
     number = int(counts.sum())
     low, median, high = (_quantile(values, counts, share) for share in (0.25, 0.5, 0.75))
     distance = np.abs(values - median)
@@ -181,7 +181,7 @@ def _spread(rewards: Rewards, place: int) -> Spread:
     deviation = _quantile(distance[order], counts[order], 0.5)
     sigma = max((high - low) / _NORMAL_IQR, deviation / _NORMAL_MAD)
     mean = float(np.average(values, weights=counts))
-    return Spread(rewards.labels[place], number, mean, median, float(values[0]), float(values[-1]), sigma)
+    return Spread(rewards.labels[index], number, mean, median, float(values[0]), float(values[-1]), sigma)
 
 
 def _quantile(values: NDArray[np.float64], counts: NDArray[np.int64], share: float) -> float:
@@ -207,8 +207,8 @@ def _supports(rewards: Rewards, spreads: tuple[Spread, ...], different: int | No
         widest = max(enough, key=lambda arm: arm.sigma)
         middle = float(np.median([arm.sigma for arm in enough]))
         far = sum(
-            int(np.count_nonzero(np.abs(rewards.all_of(place) - arm.median) > 4.0 * widest.sigma))
-            for place, arm in enumerate(spreads)
+            int(np.count_nonzero(np.abs(rewards.all_of(index) - arm.median) > 4.0 * widest.sigma))
+            for index, arm in enumerate(spreads)
         )
         said.append(
             f"sigma = {widest.sigma:.3g} if clean rewards are of normal shape: the widest arm, {widest.arm!r}, by its "
@@ -240,7 +240,7 @@ def _far_out(rewards: Rewards) -> list[str]:
     if not out:
         return []
     number = int(counts[out].sum())
-    shown = ", ".join(f"{values[place]:g}" for place in out[:3])
+    shown = ", ".join(f"{values[index]:g}" for index in out[:3])
     return [
         f"But {_share(number, rewards.total)} {'is' if number == 1 else 'are'} far from all others ({shown}): if that "
         f"is a mistake, correct it and use bounds = ({values[first]:g}, {values[last]:g})."
@@ -255,17 +255,17 @@ def _histograms(rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
     if found is None:
         return [], []
     suspicions = []
-    for place in found.strange.tolist():
-        number = int(found.numbers[place])
+    for index in found.strange.tolist():
+        number = int(found.numbers[index])
         # Who wants an arm to win hands out the highest reward, who wants it to lose the lowest.
-        extreme = -1 if rewards.means[place] >= np.median(rewards.means) else 0
-        least, stuffed = found.misfits(place), found.stuffed(place, extreme % len(found.cells))
+        extreme = -1 if rewards.means[index] >= np.median(rewards.means) else 0
+        least, stuffed = found.misfits(index), found.stuffed(index, extreme % len(found.cells))
         count = max(least, stuffed)
-        gap = found.observed[place] - found.predicted[place]
+        gap = found.observed[index] - found.predicted[index]
         worst = int(np.argmax(np.abs(gap)))
-        seen, due = 100.0 * found.observed[place, worst], 100.0 * found.predicted[place, worst]
-        p_value = min(float(found.p_values[place]) * int(found.judged.sum()), 1.0)
-        label = str(rewards.labels[place])
+        seen, due = 100.0 * found.observed[index, worst], 100.0 * found.predicted[index, worst]
+        p_value = min(float(found.p_values[index]) * int(found.judged.sum()), 1.0)
+        label = str(rewards.labels[index])
         sentence = (
             f"The rewards of {label!r} are distributed unlike those of all other arms: {seen:.3g} % of {number:,} are "
             f"{found.cells[worst]}, where other arms with such a mean have {due:.3g} %. At least {least:,} do not fit; "
@@ -280,13 +280,13 @@ def _histograms(rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
 def _sources(log: Log, rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
     """Return sources with improbably many rewards, and those devoted to one arm."""
     rows = log.run("SELECT who, place, times FROM firsts ORDER BY who, place").fetchnumpy()
-    places, times = np.asarray(rows["place"]), np.asarray(rows["times"])
+    indices, times = np.asarray(rows["place"]), np.asarray(rows["times"])
     names, which = np.unique(np.asarray(rows["who"], dtype=object).astype(str), return_inverse=True)
     number = np.bincount(which, weights=times.astype(np.float64)).astype(np.float64)
     busy = np.flatnonzero(number > _most_rewards(number))
-    favourite, most = _favourites(which, places, times, names.size)
+    favourite, most = _favourites(which, indices, times, names.size)
     # Each source counted once an arm: the arms' shares as honest sources see them, however often some repeat.
-    shares = np.bincount(places, minlength=len(rewards.labels)) / places.size
+    shares = np.bincount(indices, minlength=len(rewards.labels)) / indices.size
     p_values = stats.binom.sf(most - 1, number, shares[favourite]) * len(rewards.labels)
     eligible = number >= 2
     devoted = np.flatnonzero(eligible & (p_values * names.size <= RATE))
@@ -326,11 +326,11 @@ def _most_rewards(number: NDArray[np.float64]) -> float:
 
 
 def _favourites(
-    which: NDArray[np.int64], places: NDArray[np.int64], times: NDArray[np.int64], size: int
+    which: NDArray[np.int64], indices: NDArray[np.int64], times: NDArray[np.int64], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     order = np.lexsort((-times, which))
     first = np.searchsorted(which[order], np.arange(size))
-    return places[order][first], times[order][first]
+    return indices[order][first], times[order][first]
 
 
 def _about_sources(
@@ -376,13 +376,13 @@ def _bursts(log: Log, rewards: Rewards) -> list[Suspicion]:
     for cuts in scales:
         edges = np.arange(cuts) * blocks // cuts
         counts = np.add.reduceat(table, edges, axis=1)
-        for p_value, place, block in _outstanding(counts, RATE / len(scales)):
-            size, number, here = counts[:, block].sum(), counts[place].sum(), counts[place, block].sum()
+        for p_value, index, block in _outstanding(counts, RATE / len(scales)):
+            size, number, here = counts[:, block].sum(), counts[index].sum(), counts[index, block].sum()
             rest = (number - here) / (total - size)
             excess = round(float((here - rest * size) / (1.0 - rest)))
-            if place in suspicions and suspicions[place][0] >= excess:
+            if index in suspicions and suspicions[index][0] >= excess:
                 continue  # the scale with the most tells best how many there are
-            label = str(rewards.labels[place])
+            label = str(rewards.labels[index])
             row = "in a row" if len(block) == 1 else f"in {len(block)} stretches of time"
             sentence = (
                 f"{label!r} has {100.0 * here / size:.3g} % of {int(size):,} rewards {row}, and "
@@ -390,7 +390,7 @@ def _bursts(log: Log, rewards: Rewards) -> list[Suspicion]:
                 f"{100.0 * excess / total:.2g} % of all rewards, if it is fake."
             )
             p_value = min(p_value * len(scales), 1.0)
-            suspicions[place] = excess, Suspicion("burst", (label,), excess, excess / total, p_value, sentence)
+            suspicions[index] = excess, Suspicion("burst", (label,), excess, excess / total, p_value, sentence)
     return [suspicion for _, suspicion in sorted(suspicions.values(), key=lambda pair: -pair[0])]
 
 

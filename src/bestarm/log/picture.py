@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestarm.pictures import CANDIDATE, WINNER, draw_intervals, draw_leads, plain
-from bestarm.result import ArmRow, share_shown
+from bestarm.identification.pictures import CANDIDATE, WINNER, draw_intervals, draw_leads, plain
+from bestarm.identification.result import ArmRow, share_shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,8 +105,8 @@ def _draw_curve(result: LogResult, axes: Axes, tall: bool) -> None:
         "the log contradicts this epsilon": (ALARM, "X", True),
     }
     found = [_kind(row.alarms, row.best is not None, row.limit) for row in result.sensitivity]
-    for place, (name, (colour, marker, filled)) in enumerate(kinds.items()):
-        at = [index for index, kind in enumerate(found) if kind == place]
+    for slot, (name, (colour, marker, filled)) in enumerate(kinds.items()):
+        at = [index for index, kind in enumerate(found) if kind == slot]
         face = colour if filled else "white"
         if at:
             heights = [numbers[index] for index in at]

@@ -37,8 +37,8 @@ class Pile:
         """Median of those that are there, the upper one of two."""
         if not self.counts.size:
             return math.nan
-        place = np.searchsorted(np.cumsum(self.counts), self.counts.sum() // 2, side="right")
-        return float(self.values[place])
+        index = np.searchsorted(np.cumsum(self.counts), self.counts.sum() // 2, side="right")
+        return float(self.values[index])
 
 
 def to_pile(

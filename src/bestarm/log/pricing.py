@@ -51,8 +51,8 @@ def priced(rule: Rule, problem: Problem, family: str, kind: str, epsilon: float)
         rule["rising"] = price(1.0 + rule["rate"][0], bets, kind, epsilon) - rule["fixed"]
         return rule
     d = np.linspace(-SPACING / 2.0, SPACING / 2.0, SUBCELLS + 1)
-    for place, bet in enumerate(log_lattice_family(family)):
-        rule["price"][0, place] = np.log(price(np.maximum.accumulate(bet.phi(d)), bet, kind, epsilon))
+    for index, bet in enumerate(log_lattice_family(family)):
+        rule["price"][0, index] = np.log(price(np.maximum.accumulate(bet.phi(d)), bet, kind, epsilon))
     return rule
 
 

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.checks import number, one_of
 from bestarm.errors import InputError
 from bestarm.log.bad_rows import bad_rows, described, refuse_first, refuse_open_quotes, torn_rows
 from bestarm.log.cells import BLANK, DATES, MISSING_REWARD, OK, OUTSIDE, RULES, rows_of, trimmed, understood
@@ -26,6 +25,7 @@ from bestarm.log.columns import choose, is_header
 from bestarm.log.files import LogFile, damaged, find_files, first_line, quoted, recognise
 from bestarm.log.rewards import Health, Rewards, SourceTable
 from bestarm.log.tables import as_table
+from bestarm.validation import number, one_of
 
 try:
     import duckdb
@@ -191,7 +191,7 @@ class Log:
                 self._describe(file)
             elif file.kind == "csv" and not options.wide and not is_header(file.columns, options.wanted):
                 is_headed = file.header = False
-                file.columns = tuple(f"column{place}" for place in range(1, len(file.columns) + 1))
+                file.columns = tuple(f"column{index}" for index in range(1, len(file.columns) + 1))
         names = list(self.files[0].columns) if self._table is None else self._table.column_names
         if not names:
             raise InputError(self._name, "have rows", "none", "is it JSON lines, an object a line?")
@@ -530,8 +530,8 @@ class Log:
             f"FROM understood JOIN arms USING (name) WHERE state = {OK} "
             "GROUP BY 1, 2 HAVING sum(n) > 0 ORDER BY 1, 2"
         ).fetchnumpy()
-        place, value, count = (np.asarray(table[name]) for name in ("place", "value", "count"))
-        cuts = np.searchsorted(place, np.arange(1, len(labels)))
+        index, value, count = (np.asarray(table[name]) for name in ("place", "value", "count"))
+        cuts = np.searchsorted(index, np.arange(1, len(labels)))
         values = tuple(np.split(value.astype(np.float64), cuts))
         counts = tuple(np.split(count.astype(np.int64), cuts))
         different = np.unique(value).size

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from bestarm.errors import InputError
-from bestarm.identifier import Identifier
+from bestarm.identification.identifier import Identifier
+from bestarm.identification.result import Result
+from bestarm.identification.robustness import Sensitivity
 from bestarm.log.cells import DATES
 from bestarm.log.pricing import count_discounted
 from bestarm.log.reading import open_log
@@ -16,9 +18,7 @@ from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods import get_method
 from bestarm.methods.bets import farthest_clip
-from bestarm.policy import Factory
-from bestarm.result import Result
-from bestarm.robustness import Sensitivity
+from bestarm.policies.policy import Factory
 
 _CHUNK = 1 << 14  # rewards told at a time
 _READING: dict[str, Any] = {
@@ -113,9 +113,9 @@ def _means(rewards: Rewards, rows: dict[str, Any], result: Result, kind: str) ->
         return {}
     if result.method == "certified" and (result.bounds is not None or result.epsilon == 0.0):
         return {row.label: row.estimate for row in result.arms}  # which leaves out what no complete round has used
-    place, value = rows["place"][: result.pulls], rows["value"][: result.pulls]
-    number = np.bincount(place, minlength=len(rewards.labels))
-    total = np.bincount(place, weights=value, minlength=len(rewards.labels))
+    index, value = rows["place"][: result.pulls], rows["value"][: result.pulls]
+    number = np.bincount(index, minlength=len(rewards.labels))
+    total = np.bincount(index, weights=value, minlength=len(rewards.labels))
     with np.errstate(invalid="ignore"):
         return dict(zip(rewards.labels, (total / number).tolist(), strict=True))
 
@@ -124,10 +124,10 @@ def _discounted(rewards: Rewards, rows: dict[str, Any], result: Result, means: d
     """Return how many rewards of each arm the evidence discounts (certified method)."""
     if result.method != "certified" or result.bounds is not None or result.epsilon == 0.0 or not means:
         return {}
-    place, value = rows["place"][: result.pulls], rows["value"][: result.pulls]
+    slot, value = rows["place"][: result.pulls], rows["value"][: result.pulls]
     reach, found = result.sigma * farthest_clip(result.epsilon), {}
     for index, row in enumerate(result.arms):
-        own = value[place == index]
+        own = value[slot == index]
         found[row.label] = count_discounted(own, np.ones(own.size), row.estimate, means[row.label], reach)
     return found
 

@@ -13,15 +13,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import quote
 
-from bestarm.checks import writable_folder
-from bestarm.contaminations import CONTAMINATIONS, whole_share
+from bestarm.contamination.models import CONTAMINATIONS, whole_share
 from bestarm.errors import InputError
+from bestarm.identification.result import ArmRow, share_shown
+from bestarm.identification.robustness import Sensitivity
 from bestarm.log.picture import MOST_ROWS, as_png, as_svg, draw, known_leads, ranked_rows
 from bestarm.log.result import LogResult
 from bestarm.log.writers import HtmlPage, MarkdownPage, Page
 from bestarm.problem import Label
-from bestarm.result import ArmRow, share_shown
-from bestarm.robustness import Sensitivity
+from bestarm.validation import writable_folder
 
 __all__ = ["check_place", "draw", "write_report"]
 
@@ -34,15 +34,15 @@ _REPLACED = "replaced (fake, mistaken, made up by somebody)"
 
 def check_place(path: str | Path) -> Path:
     """Return where a report is to be written, or refuse a place where none can be, before anything is computed."""
-    place = Path(path)
-    if place.suffix.lower() not in ENDINGS:
+    target = Path(path)
+    if target.suffix.lower() not in ENDINGS:
         raise InputError("report", "end in .html or .md", str(path), "the ending says what is written")
-    if not place.parent.is_dir():
+    if not target.parent.is_dir():
         raise InputError("report", "be in a folder that is there", str(path), "make the folder first")
-    writable_folder("report", place.parent)
-    if place.is_dir():
+    writable_folder("report", target.parent)
+    if target.is_dir():
         raise InputError("report", "be a file", str(path), "it is a folder")
-    return place
+    return target
 
 
 def write_report(result: LogResult, path: str | Path, *, command: str | None = None, logs: Sequence[Path] = ()) -> None:
@@ -61,18 +61,18 @@ def write_report(result: LogResult, path: str | Path, *, command: str | None = N
         The files that were read, whose SHA-256 is given; by default those that the result names, as far as they are
         still there.
     """
-    place = check_place(path)
+    target = check_place(path)
     prints = list(_fingerprints(result, logs))
-    if place.suffix.lower() == ".html":
+    if target.suffix.lower() == ".html":
         page = HtmlPage(_title(result))
         _write_sections(page, result, command, prints)
-        _save(place, page.text().encode("utf-8"))
+        _save(target, page.text().encode("utf-8"))
         return
-    picture = place.with_suffix(".png")
+    picture = target.with_suffix(".png")
     text = MarkdownPage()
     _write_sections(text, result, command, prints, quote(picture.name))
     _save(picture, as_png(draw(result)))
-    _save(place, text.text().encode("utf-8"))
+    _save(target, text.text().encode("utf-8"))
 
 
 def _write_sections(
@@ -567,8 +567,8 @@ def _percent(share: float) -> str:
     return f"{100.0 * share:.4g} %"
 
 
-def _save(place: Path, content: bytes) -> None:
+def _save(target: Path, content: bytes) -> None:
     try:
-        place.write_bytes(content)
+        target.write_bytes(content)
     except OSError as error:
-        raise InputError("report", "be a file that can be written", str(place), error.strerror or str(error)) from None
+        raise InputError("report", "be a file that can be written", str(target), error.strerror or str(error)) from None

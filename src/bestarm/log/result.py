@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bestarm.identification.result import NOT_SETTLED, ArmRow, Result, listed, share_shown, shown
+from bestarm.identification.robustness import Sensitivity
 from bestarm.log.rewards import Health
 from bestarm.problem import Label
-from bestarm.result import NOT_SETTLED, ArmRow, Result, listed, share_shown, shown
-from bestarm.robustness import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

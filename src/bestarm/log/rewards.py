@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.identification.result import shown
 from bestarm.problem import Label
-from bestarm.result import shown
 
 
 @dataclass(frozen=True)

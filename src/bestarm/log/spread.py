@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bestarm.checks import checked
-from bestarm.contaminations import whole_share
+from bestarm.contamination.models import whole_share
 from bestarm.errors import InputError
 from bestarm.log.assumptions import HOW_MANY
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED
 from bestarm.problem import pose
+from bestarm.validation import checked
 
 SHARE_ASIDE = 0.25  # of each arm's rewards
 SHARE_OF_DELTA = 0.2

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.checks import checked, one_of
-from bestarm.contaminations import CONTAMINATIONS, whole_share
+from bestarm.contamination.models import CONTAMINATIONS, whole_share
 from bestarm.errors import InputError
+from bestarm.identification.result import ArmRow, Limit, Status
+from bestarm.identification.robustness import GRID, Sensitivity
+from bestarm.identification.tail_alarm import alarm_of_arm
 from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
 from bestarm.log.by_source import PairedEvidence, SourceEvidence
 from bestarm.log.evidence import Evidence
@@ -23,9 +25,7 @@ from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED
 from bestarm.problem import Label, Problem, checked_reward, pose
-from bestarm.result import ArmRow, Limit, Status
-from bestarm.robustness import GRID, Sensitivity
-from bestarm.tail_alarm import alarm_of_arm
+from bestarm.validation import checked, one_of
 
 _LARGEST_SHARE = 0.499  # that is looked for: half of all hides everything
 _DIGITS = 6 * 900 + 400  # numbers of three digits from 1e-7 to that

@@ -32,7 +32,7 @@ class Page(ABC):
         self._parts: list[str] = []
 
     @abstractmethod
-    def heading(self, words: str, place: str = "") -> None:
+    def heading(self, words: str, anchor: str = "") -> None:
         """Begin a section; the first heading is the title."""
 
     @abstractmethod
@@ -71,10 +71,10 @@ class HtmlPage(Page):
         super().__init__()
         self._title = title
 
-    def heading(self, words: str, place: str = "") -> None:
+    def heading(self, words: str, anchor: str = "") -> None:
         """Begin a section."""
         level = "h2" if self._parts else "h1"
-        mark = f' id="{place}"' if place else ""
+        mark = f' id="{anchor}"' if anchor else ""
         self._parts.append(f"<{level}{mark}>{_html(words)}</{level}>")
 
     def answer(self, words: str, good: bool) -> None:
@@ -103,10 +103,10 @@ class HtmlPage(Page):
         names = [f' data-heading="{_html(cell)}"' if len(head) > 2 else "" for cell in head]  # stacked on a phone
         cells = "".join(f'<th scope="col"{mark}>{_html(cell)}</th>' for cell, mark in zip(head, marks, strict=True))
         lines = []
-        for place, row in enumerate(kept):
+        for index, row in enumerate(kept):
             cells_here = zip(row, marks, names, strict=True)
             here = "".join(f"<td{mark}{name}>{_html(cell)}</td>" for cell, mark, name in cells_here)
-            mark = ' class="strong"' if place == strong else ""
+            mark = ' class="strong"' if index == strong else ""
             lines.append(f"<tr{mark}>{here}</tr>")
         kind = ' class="stack"' if len(head) > 2 else ""
         self._parts.append(
@@ -134,7 +134,7 @@ class HtmlPage(Page):
 class MarkdownPage(Page):
     """Markdown as GitHub reads it."""
 
-    def heading(self, words: str, place: str = "") -> None:
+    def heading(self, words: str, anchor: str = "") -> None:
         """Begin a section."""
         self._parts.append(f"{'##' if self._parts else '#'} {_markdown(words)}")
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.checks import checked, one_of
-from bestarm.contaminations import CLEAN, ONE_MEAN, ORDER
+from bestarm.contamination.models import CLEAN, ONE_MEAN, ORDER
 from bestarm.errors import InputError
 from bestarm.kernels.rule import (
     ALL_PULLS,
@@ -25,6 +24,7 @@ from bestarm.kernels.rule import (
 )
 from bestarm.kernels.state.radii import EMPIRICAL, THEORY, chernoff_pulls, gap_log_constant, half_pulls, hoeffding_pulls
 from bestarm.problem import Problem
+from bestarm.validation import checked, one_of
 
 UNAFFORDABLE = 1e7  # pulls of each arm
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.checks import checked
-from bestarm.contaminations import BOTH, CONTAMINATIONS, FIRST, INDEPENDENT, share_holds_from
+from bestarm.contamination.models import BOTH, CONTAMINATIONS, FIRST, INDEPENDENT, share_holds_from
 from bestarm.errors import InputError
 from bestarm.kernels.evidence.pair import BOUNDED, CLEAN, LATTICE, evidence_dtype
 from bestarm.kernels.rule import CERTIFIED, MEAN, Rule, new_rule
@@ -24,6 +23,7 @@ from bestarm.methods.bets import (
 )
 from bestarm.methods.log_bets import log_bounded_family, log_lattice_family
 from bestarm.problem import Problem
+from bestarm.validation import checked
 
 CONTAMINATION = Option(
     "contamination",

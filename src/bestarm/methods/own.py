@@ -9,7 +9,7 @@ from typing import Any
 
 from bestarm.errors import InputError
 from bestarm.methods._base import SEED, Method, Option
-from bestarm.policy import Factory, PolicyRule, Question, policy_name, policy_options
+from bestarm.policies.policy import Factory, PolicyRule, Question, policy_name, policy_options
 from bestarm.problem import Problem
 
 _EMPTY = inspect.Parameter.empty

@@ -7,10 +7,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bestarm.checks import one_of
-from bestarm.import_paths import is_import_path, policy_at
 from bestarm.methods._base import Method
 from bestarm.methods.own import own_method
+from bestarm.policies.import_paths import is_import_path, policy_at
+from bestarm.validation import one_of
 
 DEFAULT = "certified"
 

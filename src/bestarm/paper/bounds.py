@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bestarm.paper.comparisons import ERROR, FAILS, OPEN, Finding, Place, mean_interval, rate_limits, verdict_of
+from bestarm.paper.comparisons import ERROR, FAILS, OPEN, Finding, GridPoint, mean_interval, rate_limits, verdict_of
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class MeanAbove:
         """What is compared."""
         return f"mean pulls of {', '.join(self.labels)} at least {self.number}; Student's interval"
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
-        return _not_refuted(_bounded(places, self.labels, self.number, sign=1.0))
+        return _not_refuted(_bounded(points, self.labels, self.number, sign=1.0))
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class MeanBelow:
         """What is compared."""
         return f"mean pulls of {self.label} at most {self.number}; Student's interval"
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
-        return _not_refuted(_bounded(places, (self.label,), self.number, sign=-1.0))
+        return _not_refuted(_bounded(points, (self.label,), self.number, sign=-1.0))
 
 
 @dataclass(frozen=True)
@@ -65,16 +65,16 @@ class PullsBelow:
         """What is compared."""
         return f"share of trials of {self.label} longer than {self.number} at most delta; exact binomial limits"
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
-        longer = [int((p.trials[self.label].pulls > p.numbers[self.number]).sum()) for p in places]
+        longer = [int((p.trials[self.label].pulls > p.numbers[self.number]).sum()) for p in points]
         limits = [
-            rate_limits(count, len(place.trials[self.label]), ERROR / len(places))
-            for count, place in zip(longer, places, strict=True)
+            rate_limits(count, len(point.trials[self.label]), ERROR / len(points))
+            for count, point in zip(longer, points, strict=True)
         ]
-        kept = [high <= place.delta for place, (_, high) in zip(places, limits, strict=True)]
-        broken = [low > place.delta for place, (low, _) in zip(places, limits, strict=True)]
-        longest = max(float(p.trials[self.label].pulls.max()) / p.numbers[self.number] for p in places)
+        kept = [high <= point.delta for point, (_, high) in zip(points, limits, strict=True)]
+        broken = [low > point.delta for point, (low, _) in zip(points, limits, strict=True)]
+        longest = max(float(p.trials[self.label].pulls.max()) / p.numbers[self.number] for p in points)
         measured = f"{sum(longer)} trials longer; the longest took {longest:.3g} times the bound"
         return _not_refuted(Finding(verdict_of(all(kept), any(broken)), measured))
 
@@ -90,9 +90,9 @@ class AllExplored:
         """What is compared."""
         return f"smallest number of pulls of an arm, over all trials of {', '.join(self.labels)}, at least T"
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
-        least = min(p.trials[name].arm_pulls.min() / math.ceil(p.numbers["T"]) for p in places for name in self.labels)
+        least = min(p.trials[name].arm_pulls.min() / math.ceil(p.numbers["T"]) for p in points for name in self.labels)
         verdict = verdict_of(bool(least >= 1.0), bool(least < 1.0))
         return Finding(verdict, f"the least-pulled arm had {least:.3g} T pulls (T rounded up)")
 
@@ -114,9 +114,9 @@ class NumberBelow:
         """What is compared."""
         return f"{self.first} below {self.second}, as numbers"
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
-        pairs = [(place.numbers[self.first], place.numbers[self.second]) for place in places]
+        pairs = [(point.numbers[self.first], point.numbers[self.second]) for point in points]
         kept = all(first < second for first, second in pairs)
         first, second = max(pairs, key=lambda pair: pair[0] - pair[1])
         return Finding(verdict_of(kept, not kept), f"{first:.4g} against {second:.4g}")
@@ -138,9 +138,9 @@ class OnlyInTheLimit:
         """Why it can't be tested."""
         return self.reason
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return that it can't be tested, with the figure that comes nearest."""
-        last = min(places, key=lambda place: place.delta)
+        last = min(points, key=lambda point: point.delta)
         ratios = [trials.mean_pulls / last.numbers["lower_bound"] for trials in last.trials.values()]
         return Finding(
             OPEN, f"at delta = {last.delta:g} mean pulls are at least {min(ratios):.3g} times H log(1/delta)"
@@ -151,14 +151,14 @@ def _not_refuted(finding: Finding) -> Finding:
     return Finding(OPEN, finding.measured) if finding.verdict == FAILS else finding
 
 
-def _bounded(places: Sequence[Place], labels: Sequence[str], number: str, sign: float) -> Finding:
+def _bounded(points: Sequence[GridPoint], labels: Sequence[str], number: str, sign: float) -> Finding:
     """Judge sign * (mean pulls - number) >= 0. Trials cut short make a mean too small: they prove no upper bound."""
     kept, broken, ratios = [], [], []
-    for place in places:
+    for point in points:
         for label in labels:
-            trials, bound = place.trials[label], place.numbers[number]
-            error = ERROR / (len(places) * len(labels))
-            low, high = mean_interval(trials.pulls.astype(float), error, place.draws)
+            trials, bound = point.trials[label], point.numbers[number]
+            error = ERROR / (len(points) * len(labels))
+            low, high = mean_interval(trials.pulls.astype(float), error, point.draws)
             high = math.inf if trials.undecided else high
             kept.append(low >= bound if sign > 0.0 else high <= bound)
             broken.append(high < bound if sign > 0.0 else low > bound)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bestarm.experiments.experiment import Experiment, RandomCentres
-from bestarm.experiments.numbers import grid_numbers, instance_numbers
-from bestarm.experiments.run import Run
 from bestarm.paper.bounds import AllExplored, MeanAbove, MeanBelow, NumberBelow, OnlyInTheLimit, PullsBelow
 from bestarm.paper.comparisons import (
     FAILS,
@@ -21,10 +18,13 @@ from bestarm.paper.comparisons import (
     FewerErrors,
     Finding,
     GapShrinks,
-    Place,
+    GridPoint,
 )
 from bestarm.paper.lemma import OneConstantServes
 from bestarm.paper.readings import CODE_OF_2022, OURS, READINGS, Reading
+from bestarm.scenarios.experiment import Experiment, RandomCentres
+from bestarm.scenarios.numbers import grid_numbers, instance_numbers
+from bestarm.scenarios.run import Run
 
 # What is said of a claim, all its readings together.
 UNDER_ALL, UNDER_SOME, UNDER_NONE = "holds under all readings", "holds under some readings", "holds under no reading"
@@ -391,8 +391,8 @@ CLAIMS: tuple[Claim, ...] = (
 # ----------------------------------------------------------------------------------------------------------- verdicts
 
 
-def places(run: Run, experiment: Experiment) -> list[Place]:
-    """Return the places of an experiment's grid with the paper's own curves, by label, cut to the same trials."""
+def grid_points(run: Run, experiment: Experiment) -> list[GridPoint]:
+    """Return the points of an experiment's grid with the paper's own curves, by label, cut to the same trials."""
     shared = instance_numbers(experiment)
     found = []
     for delta, epsilon in experiment.grid:
@@ -401,7 +401,7 @@ def places(run: Run, experiment: Experiment) -> list[Place]:
         cut = {label: trials.first(least) for label, trials in own.items()}
         numbers = {**shared, **grid_numbers(experiment, delta, epsilon)}
         draws = experiment.adversary.draws if isinstance(experiment.adversary, RandomCentres) else 1
-        found.append(Place(delta, epsilon, cut, numbers, min(draws, least)))
+        found.append(GridPoint(delta, epsilon, cut, numbers, min(draws, least)))
     return found
 
 
@@ -414,7 +414,7 @@ def concerns(reading: Reading, experiment: Experiment, claim: Claim) -> bool:
         return True
 
     def tested_on(of: Experiment) -> list[object]:
-        return [of.point(c, *place) for c in of.own_curves if c.label in claim.check.labels for place in of.grid]
+        return [of.point(c, *index) for c in of.own_curves if c.label in claim.check.labels for index in of.grid]
 
     return tested_on(other) != tested_on(experiment)
 
@@ -430,7 +430,7 @@ def judge(run: Run, claims: Sequence[Claim] = CLAIMS, readings: Sequence[Reading
     verdicts = []
     for experiment in run.experiments:
         about = [claim for claim in claims if claim.experiment == experiment.name]
-        grids = {reading.name: places(run, reading.of(experiment)) for reading in readings} if about else {}
+        grids = {reading.name: grid_points(run, reading.of(experiment)) for reading in readings} if about else {}
         for claim in about:
             concerned = [reading.name for reading in readings if concerns(reading, experiment, claim)]
             verdicts.append(Verdict(claim, {name: claim.check.judge(grids[name]) for name in concerned}))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 from scipy.stats import binom, t
 
-from bestarm.experiments.run import TOGETHER
+from bestarm.scenarios.run import TOGETHER
 from bestarm.simulation import Trials
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "open"
@@ -26,7 +26,7 @@ EQUAL = 0.01  # mean pulls that differ by less than 1 % are practically equal; s
 
 
 @dataclass(frozen=True)
-class Place:
+class GridPoint:
     """One place of the grid: the trials of each curve there, by label, and the paper's numbers.
 
     Trials come in `draws` equal groups, one after the other, each with an adversary of its own. What is concluded is
@@ -59,7 +59,7 @@ class Check(Protocol):
     def how(self) -> str:
         """What is compared with what, and how."""
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
 
 
@@ -136,20 +136,20 @@ class Fewer:
         """What is compared."""
         return f"mean pulls of {self.first} below those of {self.second}; paired by trial, Student's interval"
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
-        found = [_difference(place, self.first, self.second, len(places)) for place in places]
+        found = [_difference(point, self.first, self.second, len(points)) for point in points]
         kinds = Counter(_kind(low, high) for _, low, high in found)
         if kinds["more"]:
             verdict = FAILS
         elif kinds["fewer"]:
             verdict = HOLDS
         else:
-            verdict = FAILS if kinds["equal"] == len(places) else OPEN
+            verdict = FAILS if kinds["equal"] == len(points) else OPEN
         parts = [f"{kind} at {kinds[kind]}" for kind in ("fewer", "equal", "more", "unclear") if kinds[kind]]
         shares = [share for share, _, _ in found]
-        measured = f"{', '.join(parts)} of {len(places)} places; difference {range_of(shares)}"
-        return Finding(verdict, measured + _mistakes(places, (self.first, self.second)))
+        measured = f"{', '.join(parts)} of {len(points)} places; difference {range_of(shares)}"
+        return Finding(verdict, measured + _mistakes(points, (self.first, self.second)))
 
 
 @dataclass(frozen=True)
@@ -173,12 +173,12 @@ class Close:
             "paired by trial, Student's interval"
         )
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
-        found = [_difference(place, self.first, self.second, len(places)) for place in places]
+        found = [_difference(point, self.first, self.second, len(points)) for point in points]
         inside = [-self.tolerance <= low and high <= self.tolerance for _, low, high in found]
         outside = [low > self.tolerance or high < -self.tolerance for _, low, high in found]
-        measured = f"within {100.0 * self.tolerance:.0f} % at {sum(inside)} of {len(places)} places; "
+        measured = f"within {100.0 * self.tolerance:.0f} % at {sum(inside)} of {len(points)} places; "
         return Finding(
             verdict_of(all(inside), any(outside)), measured + f"difference {range_of([s for s, _, _ in found])}"
         )
@@ -189,8 +189,8 @@ def _pulls(trials: Trials) -> NDArray[np.float64]:
     return np.where(trials.statuses == "undecided", np.nan, trials.pulls.astype(float))
 
 
-def _difference(place: Place, first: str, second: str, places: int) -> tuple[float, float, float]:
-    return relative_difference(place.trials[first], place.trials[second], ERROR / places, place.draws)
+def _difference(point: GridPoint, first: str, second: str, points: int) -> tuple[float, float, float]:
+    return relative_difference(point.trials[first], point.trials[second], ERROR / points, point.draws)
 
 
 def _kind(low: float, high: float) -> str:
@@ -221,21 +221,21 @@ class GapShrinks:
         """What is compared."""
         return f"slope of |mean pulls of {self.first} - those of {self.second}| on log(delta) below 0; normal interval"
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
-        gaps = [_pulls(place.trials[self.first]) - _pulls(place.trials[self.second]) for place in places]
+        gaps = [_pulls(point.trials[self.first]) - _pulls(point.trials[self.second]) for point in points]
         values = [gap * (1.0 if gap.mean() >= 0.0 else -1.0) for gap in gaps]
-        low, high = _slope([math.log(place.delta) for place in places], values, places[0].draws)
-        scale = EQUAL * max(place.trials[self.second].mean_pulls for place in places)
-        ends = sorted(places, key=lambda place: place.delta)
-        shown = [f"{self._gap(place):,.0f} at delta = {place.delta:g}" for place in (ends[0], ends[-1])]
+        low, high = _slope([math.log(point.delta) for point in points], values, points[0].draws)
+        scale = EQUAL * max(point.trials[self.second].mean_pulls for point in points)
+        ends = sorted(points, key=lambda point: point.delta)
+        shown = [f"{self._gap(point):,.0f} at delta = {point.delta:g}" for point in (ends[0], ends[-1])]
         flat = max(abs(low), abs(high)) * math.log(ends[-1].delta / ends[0].delta) <= scale
         ratios = [p.trials[self.first].mean_pulls / p.trials[self.second].mean_pulls for p in (ends[0], ends[-1])]
         measured = f"{' and '.join(shown)} pulls apart (ratios {ratios[0]:.3g} and {ratios[1]:.3g})"
         return Finding(verdict_of(high < 0.0 and not flat, low > 0.0 or flat), measured)
 
-    def _gap(self, place: Place) -> float:
-        return abs(place.trials[self.first].mean_pulls - place.trials[self.second].mean_pulls)
+    def _gap(self, point: GridPoint) -> float:
+        return abs(point.trials[self.first].mean_pulls - point.trials[self.second].mean_pulls)
 
 
 def _slope(levels: Sequence[float], values: Sequence[NDArray[np.float64]], groups: int) -> tuple[float, float]:
@@ -283,20 +283,20 @@ class ErrorsBelow:
         limit = "delta" if self.share == 1.0 else f"{self.share:g} delta"
         return f"share of wrong answers of {self.label} at most {limit}; exact binomial limits"
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict. Where several adversaries share the trials, it must not be broken under one of them."""
-        limits = [_error_limits(place, self.label, len(places)) for place in places]
-        kept = [high <= self.share * place.delta for place, (_, high) in zip(places, limits, strict=True)]
-        broken = [low > self.share * place.delta for place, (low, _) in zip(places, limits, strict=True)]
-        measured = _errors(places, self.label)
-        for place in places:
-            counts = _wrong(place.trials[self.label]).reshape(place.draws, -1)
+        limits = [_error_limits(point, self.label, len(points)) for point in points]
+        kept = [high <= self.share * point.delta for point, (_, high) in zip(points, limits, strict=True)]
+        broken = [low > self.share * point.delta for point, (low, _) in zip(points, limits, strict=True)]
+        measured = _errors(points, self.label)
+        for point in points:
+            counts = _wrong(point.trials[self.label]).reshape(point.draws, -1)
             size, worst = counts.shape[1], int(counts.sum(axis=1).max())
-            low, _ = rate_limits(worst, size, ERROR / (len(places) * place.draws))
-            if place.draws > 1 and low > self.share * place.delta:
+            low, _ = rate_limits(worst, size, ERROR / (len(points) * point.draws))
+            if point.draws > 1 and low > self.share * point.delta:
                 broken.append(True)
                 measured += (
-                    f"; at delta = {place.delta:g}, epsilon = {place.epsilon:g} {worst} of {size} under one adversary"
+                    f"; at delta = {point.delta:g}, epsilon = {point.epsilon:g} {worst} of {size} under one adversary"
                 )
         return Finding(verdict_of(all(kept) and not any(broken), any(broken)), measured)
 
@@ -317,12 +317,12 @@ class ErrorsAbove:
         """What is compared."""
         return f"share of wrong answers of {self.label} above delta at some place; exact binomial limits"
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
-        limits = [_error_limits(place, self.label, len(places)) for place in places]
-        broken = [low > place.delta for place, (low, _) in zip(places, limits, strict=True)]
-        kept = [high <= place.delta for place, (_, high) in zip(places, limits, strict=True)]
-        return Finding(verdict_of(any(broken), all(kept)), _errors(places, self.label))
+        limits = [_error_limits(point, self.label, len(points)) for point in points]
+        broken = [low > point.delta for point, (low, _) in zip(points, limits, strict=True)]
+        kept = [high <= point.delta for point, (_, high) in zip(points, limits, strict=True)]
+        return Finding(verdict_of(any(broken), all(kept)), _errors(points, self.label))
 
 
 @dataclass(frozen=True)
@@ -342,18 +342,18 @@ class FewerErrors:
         """What is compared."""
         return f"{self.first} wrong less often than {self.second} at some place, more often at none; exact McNemar test"
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
-        error = ERROR / len(places)
+        error = ERROR / len(points)
         better = worse = small = 0
-        for place in places:
-            first, second = place.trials[self.first], place.trials[self.second]
+        for point in points:
+            first, second = point.trials[self.first], point.trials[self.second]
             better += _shown_better(first, second, error)
             worse += _shown_better(second, first, error)
             most = int((_perhaps_wrong(second) & ~_wrong(first)).sum())
             small += rate_limits(most, len(first), error)[1] <= EQUAL
-        verdict = verdict_of(better > 0 and worse == 0, worse > 0 or small == len(places))
-        return Finding(verdict, f"{_errors(places, self.first)}; {_errors(places, self.second)}")
+        verdict = verdict_of(better > 0 and worse == 0, worse > 0 or small == len(points))
+        return Finding(verdict, f"{_errors(points, self.first)}; {_errors(points, self.second)}")
 
 
 def _wrong(trials: Trials) -> NDArray[np.bool_]:
@@ -372,23 +372,23 @@ def _shown_better(first: Trials, second: Trials, error: float) -> bool:
     return gained > lost and 2.0 * float(binom.cdf(lost, gained + lost, 0.5)) <= error
 
 
-def _mistakes(places: Sequence[Place], labels: Sequence[str]) -> str:
+def _mistakes(points: Sequence[GridPoint], labels: Sequence[str]) -> str:
     """Say which of these were wrong, if any: fewer pulls are worth little then."""
-    parts = [_errors(places, label) for label in labels if any(place.trials[label].wrong for place in places)]
+    parts = [_errors(points, label) for label in labels if any(point.trials[label].wrong for point in points)]
     return "".join(f"; {part}" for part in parts)
 
 
-def _error_limits(place: Place, label: str, places: int) -> tuple[float, float]:
-    trials = place.trials[label]
-    return rate_limits(trials.wrong, len(trials), ERROR / places, trials.capped)
+def _error_limits(point: GridPoint, label: str, points: int) -> tuple[float, float]:
+    trials = point.trials[label]
+    return rate_limits(trials.wrong, len(trials), ERROR / points, trials.capped)
 
 
-def _errors(places: Sequence[Place], label: str) -> str:
-    counts = "/".join(str(place.trials[label].wrong) for place in places)
-    totals = dict.fromkeys(len(place.trials[label]) for place in places)
+def _errors(points: Sequence[GridPoint], label: str) -> str:
+    counts = "/".join(str(point.trials[label].wrong) for point in points)
+    totals = dict.fromkeys(len(point.trials[label]) for point in points)
     if len(totals) == 1:
         return f"{label} wrong {counts} times in {next(iter(totals)):,}"
-    return f"{label} wrong {counts} of {'/'.join(f'{len(place.trials[label]):,}' for place in places)} times"
+    return f"{label} wrong {counts} of {'/'.join(f'{len(point.trials[label]):,}' for point in points)} times"
 
 
 # ------------------------------------------------------------------------------------------------------------- words

@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 
 from bestarm.bandits import Arm, Exponential, Gaussian, LogNormal
 from bestarm.bandits.arms import CompiledArm
-from bestarm.checks import checked, numbers, one_of
 from bestarm.errors import InputError
-from bestarm.experiments.experiment import MAX_PULLS, Curve, Experiment
 from bestarm.kernels.rewards.draws import EXPONENTIAL, GAUSSIAN
-from bestarm.theory import exploration_pulls
+from bestarm.scenarios.experiment import MAX_PULLS, Curve, Experiment
+from bestarm.theory.bounds import exploration_pulls
+from bestarm.validation import checked, numbers, one_of
 
 # The grids are read off no text: the figures' axes are not in it (reading #21).
 DELTAS = (0.2, 0.1, 0.05, 0.02, 0.01)

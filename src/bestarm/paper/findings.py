@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from bestarm.experiments.experiment import Experiment
-from bestarm.experiments.numbers import instance_numbers
 from bestarm.paper.claims import BY_CONSTRUCTION, MAIN_FOUR, NOT_TESTABLE, UNDER_ALL, UNDER_NONE, UNDER_SOME, Verdict
 from bestarm.paper.comparisons import EQUAL, FAILS, HOLDS, FewerErrors
 from bestarm.paper.experiments import EXPLORING
 from bestarm.paper.lemma import OneConstantServes
 from bestarm.paper.readings import OURS
+from bestarm.scenarios.experiment import Experiment
+from bestarm.scenarios.numbers import instance_numbers
 
 
 def findings(
@@ -67,11 +67,11 @@ def exponent(verdicts: Sequence[Verdict]) -> str:
     own = [v for v in verdicts if v.claim.text.startswith("se-cbai needs fewer pulls than g-cbai with the theorem's")]
     if not own:
         return ""
-    places = {
+    where = {
         shown: [verdict.claim.experiment for verdict in own if name in verdict.under(HOLDS)]
         for shown, name in (("beta = 2", OURS.name), ("beta = 1.1", "beta = 1.1"), ("beta = e/2", "beta = e/2"))
     }
-    words = ", ".join(f"in {_listed(names) or 'none'} at {shown}" for shown, names in places.items())
+    words = ", ".join(f"in {_listed(names) or 'none'} at {shown}" for shown, names in where.items())
     return (
         f"Of {_listed([verdict.claim.experiment for verdict in own])}, se-cbai needs fewer pulls than g-cbai with the "
         f"theorem's threshold {words}, where the text allows any beta > 1."
@@ -91,7 +91,7 @@ def sample_means(verdicts: Sequence[Verdict]) -> str:
     for verdict in own:
         for name in verdict.under(HOLDS):
             by_reading.setdefault(name, []).append(verdict.claim.experiment)
-    words = _listed([f'"{name}" ({_listed(sorted(set(places)))})' for name, places in by_reading.items()])
+    words = _listed([f'"{name}" ({_listed(sorted(set(where)))})' for name, where in by_reading.items()])
     tried = _listed(sorted({verdict.claim.experiment for verdict in own}))
     return (
         f"In {tried} the sample mean is wrong more often than the trimmed mean under "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bestarm.experiments.run import Folder
+from bestarm.scenarios.run import Folder
 
 _TABLES = ("points", "readings", "claims", "claims-by-reading", "stored-2022", "full-size")
 OUTPUTS = (

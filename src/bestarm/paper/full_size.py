@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.bandits import ATTACKS, Adversary, Bandit, adversaries, paper_adversary
-from bestarm.checks import one_of
-from bestarm.datasets import CaptionContest, Pkis2, caption_contest, pkis2
-from bestarm.datasets.captions import RATINGS
+from bestarm.bandits.datasets import CaptionContest, Pkis2, caption_contest, pkis2
+from bestarm.bandits.datasets.captions import RATINGS
+from bestarm.validation import one_of
 
 LOWEST, HIGHEST = float(RATINGS[0]), float(RATINGS[-1])
 CHERNOFF = (("exploration", "chernoff"),)
@@ -161,13 +161,13 @@ def nycc_full(seed: int, contest: CaptionContest | None = None) -> FullSize:
     chosen = [("rigged, middle", middle)] + ([] if near is None else [("rigged, near the top", near)])
     ones = int((2 * contest.counts[:, 0] > contest.counts.sum(axis=1)).sum())
     attacks = []
-    for name, place in chosen:
+    for name, index in chosen:
         words = (
-            f"{100.0 * epsilon:g} % of the votes are rigged for rank {place + 1} (mean {contest.means[place]:.4f}): "
+            f"{100.0 * epsilon:g} % of the votes are rigged for rank {index + 1} (mean {contest.means[index]:.4f}): "
             f"{HIGHEST:g} for it, {LOWEST:g} for every other caption; first by contaminated mean: "
-            f"rank {1 + int(np.argmax(rigged_means(contest.means, epsilon, place)))}"
+            f"rank {1 + int(np.argmax(rigged_means(contest.means, epsilon, index)))}"
         )
-        attacks.append(Attack(name, words, contest.bandit(epsilon, rigging(contest.size, place)), place))
+        attacks.append(Attack(name, words, contest.bandit(epsilon, rigging(contest.size, index)), index))
     return FullSize(
         name="nycc-full",
         title=f"All {contest.size:,} captions of contest {contest.contest}, votes rigged for one",
@@ -197,21 +197,21 @@ def nycc_full(seed: int, contest: CaptionContest | None = None) -> FullSize:
     )
 
 
-def rigging(size: int, place: int) -> Adversary:
+def rigging(size: int, index: int) -> Adversary:
     """Return the voters who give one caption the highest rating and every other caption the lowest.
 
     >>> rigging(3, 1).pieces[0].a
     (1.0, 3.0, 1.0)
     """
     votes = np.full(size, LOWEST)
-    votes[place] = HIGHEST
+    votes[index] = HIGHEST
     return adversaries.Point(votes)
 
 
-def rigged_means(means: NDArray[np.float64], epsilon: float, place: int) -> NDArray[np.float64]:
+def rigged_means(means: NDArray[np.float64], epsilon: float, index: int) -> NDArray[np.float64]:
     """Return the means of the contaminated ratings, if a share epsilon of the votes is rigged for one caption."""
     mixed = (1.0 - epsilon) * np.asarray(means, dtype=np.float64) + epsilon * LOWEST
-    mixed[place] += epsilon * (HIGHEST - LOWEST)
+    mixed[index] += epsilon * (HIGHEST - LOWEST)
     return mixed
 
 
@@ -243,8 +243,8 @@ def lowest_lifted(means: NDArray[np.float64], epsilon: float) -> int | None:
     >>> lowest_lifted(np.array([1.7, 1.65, 1.61, 1.5]), 0.05)
     2
     """
-    places = np.flatnonzero((means[0] - means < lift(epsilon)) & (means < means[0]))
-    return int(places[-1]) if places.size else None
+    indices = np.flatnonzero((means[0] - means < lift(epsilon)) & (means < means[0]))
+    return int(indices[-1]) if indices.size else None
 
 
 def _reach(means: NDArray[np.float64], epsilon: float) -> str:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bestarm.experiments.figures import GREY, STYLES, svg_text
 from bestarm.paper.full_size import FullSize
 from bestarm.paper.full_size_run import OUTCOMES
+from bestarm.scenarios.figures import GREY, STYLES, svg_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,8 +49,8 @@ def draw_full_size(table: pd.DataFrame, experiment: FullSize, *, tall: bool = Fa
     row = 0.36 * len(methods)  # inches
     size = (5.0, 1.6 + count * (row + 0.75)) if tall else (14.0, row + 1.75)
     figure = Figure(figsize=size, dpi=150)
-    places = _places(count, size, row, tall)
-    *bars, pulls = (figure.add_axes(place) for place in places)
+    boxes = _places(count, size, row, tall)
+    *bars, pulls = (figure.add_axes(box) for box in boxes)
     for number, (panel, attack) in enumerate(zip(bars, experiment.attacks, strict=True)):
         _draw_outcomes(panel, own[own["attack"] == attack.name].set_index("method").loc[methods])
         panel.set_title(f"{attack.name}: share of trials", fontsize=10)
@@ -112,11 +112,11 @@ def _draw_outcomes(panel: Axes, rows: pd.DataFrame) -> None:
     for name, (colour, hatch) in BARS.items():
         share = (rows[name] / rows["trials"]).to_numpy()
         panel.barh(heights, share, left=begin, height=0.7, color=colour, hatch=hatch, edgecolor="0.35", linewidth=0.6)
-        for place, (start, part, count) in enumerate(zip(begin, share, rows[name], strict=True)):
+        for index, (start, part, count) in enumerate(zip(begin, share, rows[name], strict=True)):
             if count:
                 box = {"boxstyle": "round,pad=0.15", "facecolor": colour, "edgecolor": "none"}
                 middle = start + part / 2.0
-                panel.text(middle, place, f"{count}", ha="center", va="center", fontsize=8.5, bbox=box)
+                panel.text(middle, index, f"{count}", ha="center", va="center", fontsize=8.5, bbox=box)
         begin += share
     panel.set_xlim(0.0, 1.0)
     panel.set_xticks([0.0, 0.5, 1.0], ["0", "0.5", "1"])

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bestarm.checks import checked
-from bestarm.experiments.run import Folder, checked_run
-from bestarm.experiments.tables import write_table
 from bestarm.paper.folder import paper_folder
 from bestarm.paper.full_size import Attack, Entrant, FullSize
+from bestarm.scenarios.run import Folder, checked_run
+from bestarm.scenarios.tables import write_table
 from bestarm.simulation import Trials, progress_bar, simulate
 from bestarm.simulation.progress import Progress
+from bestarm.validation import checked
 
 # What a trial came to, and the same in words. An arm that the adversary wants named is the target.
 OUTCOMES = {
@@ -208,10 +208,10 @@ def full_size_trials(run: FullRun) -> pd.DataFrame:
     """Return one row per trial: experiment, attack, method, trial, pulls, status, rank and label of the arm named."""
     parts = []
     for point, frame in run.outcomes.items():
-        labels = [point.experiment.labels[place] if place >= 0 else "" for place in frame["answer"]]
-        place = {"experiment": point.experiment.name, "attack": point.attack.name, "method": point.entrant.label}
+        labels = [point.experiment.labels[index] if index >= 0 else "" for index in frame["answer"]]
+        columns = {"experiment": point.experiment.name, "attack": point.attack.name, "method": point.entrant.label}
         ranks = (frame["answer"] + 1).where(frame["answer"] >= 0).astype("Int64")
-        parts.append(frame[["trial", "pulls", "status"]].assign(**place, rank=ranks, label=labels))
+        parts.append(frame[["trial", "pulls", "status"]].assign(**columns, rank=ranks, label=labels))
     order = ["experiment", "attack", "method", "trial", "pulls", "status", "rank", "label"]
     return pd.concat(parts, ignore_index=True)[order]
 
@@ -245,9 +245,9 @@ def verdict(counts: Mapping[str, int]) -> str:
 
 def _named(answers: Sequence[int], labels: Sequence[str]) -> str:
     """Return ranks and labels of the two arms named most often, and how many others were named."""
-    places = Counter(place for place in answers if place >= 0).most_common()
-    parts = [f"#{place + 1} {textwrap.shorten(labels[place], 40, placeholder='...')} ({n})" for place, n in places[:2]]
-    more = [f"{len(places) - 2} more"] if len(places) > 2 else []
+    named = Counter(index for index in answers if index >= 0).most_common()
+    parts = [f"#{index + 1} {textwrap.shorten(labels[index], 40, placeholder='...')} ({n})" for index, n in named[:2]]
+    more = [f"{len(named) - 2} more"] if len(named) > 2 else []
     return "; ".join(parts + more) or "-"
 
 

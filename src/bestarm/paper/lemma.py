@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import trim_mean
 
-from bestarm.paper.comparisons import Finding, Place, verdict_of
+from bestarm.paper.comparisons import Finding, GridPoint, verdict_of
 
 DISTANCES = (1e3, 1e6)  # of the replaced rewards from the mean, in sigma
 SAMPLES = 200  # of T rewards each; the seed is fixed, so that the counterexample is one that can be looked at
@@ -47,9 +47,9 @@ class OneConstantServes:
             "again, + 10^6 sigma: the constant that the lemma would need in order to hold at delta"
         )
 
-    def judge(self, places: Sequence[Place]) -> Finding:
+    def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict: it does not hold if at some place the constant grows as the replaced rewards go away."""
-        near, far = (np.array([self._needed(place, distance) for place in places]) for distance in DISTANCES)
+        near, far = (np.array([self._needed(point, distance) for point in points]) for distance in DISTANCES)
         grows = far > GROWS * np.maximum(near, 1.0)
         stays = far <= np.maximum(1.01 * near, 1.0)
         worst = int(far.argmax())
@@ -62,10 +62,10 @@ class OneConstantServes:
             measured = f"a constant of {max(near.max(), far.max(), 0.0):.3g} serves at all places"
         return Finding(verdict_of(bool(stays.all()), bool(grows.any())), measured)
 
-    def _needed(self, place: Place, distance: float) -> float:
+    def _needed(self, point: GridPoint, distance: float) -> float:
         """Return the constant with which the lemma would hold for exactly a share 1 - delta of the samples."""
-        epsilon, delta = place.epsilon, place.delta
-        size = math.ceil(place.numbers["T"])
+        epsilon, delta = point.epsilon, point.delta
+        size = math.ceil(point.numbers["T"])
         rng = np.random.default_rng([round(1e6 * delta), round(1e6 * epsilon)])
         rewards = rng.standard_normal((SAMPLES, size))
         rewards[rng.random((SAMPLES, size)) < epsilon] = distance

@@ -12,8 +12,8 @@ from typing import Any
 
 from bestarm.bandits import Gaussian
 from bestarm.bandits.adversaries import Uniform
-from bestarm.experiments.experiment import MAX_PULLS, Curve, Experiment, Given, RandomCentres
 from bestarm.paper.experiments import CHERNOFF_SHARE, EMPIRICAL, EXPLORING, PKIS2_STRENGTH, explored
+from bestarm.scenarios.experiment import MAX_PULLS, Curve, Experiment, Given, RandomCentres
 
 DRAWS = 20  # adversaries that share the trials of a point
 ADVERSARY_SHARE = 0.1

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bestarm.experiments.experiment import Experiment
-from bestarm.experiments.figures import GREY, NORMAL, percent, styles_of, svg_text
-from bestarm.experiments.numbers import gap_ratios
-from bestarm.experiments.run import Run
-from bestarm.experiments.tables import point_row
 from bestarm.paper.readings import OURS, READINGS, Reading
+from bestarm.scenarios.experiment import Experiment
+from bestarm.scenarios.figures import GREY, NORMAL, percent, styles_of, svg_text
+from bestarm.scenarios.numbers import gap_ratios
+from bestarm.scenarios.run import Run
+from bestarm.scenarios.tables import point_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,10 +60,10 @@ def draw_readings(table: pd.DataFrame, experiment: Experiment, *, tall: bool = F
     height = 0.55 * len(names) * (2 if tall else 1) + (2.8 if tall else 1.7)
     figure = Figure(figsize=(5.0, height) if tall else (14.0, height), dpi=130, layout="constrained")
     pulls, errors = figure.subplots(2, 1) if tall else figure.subplots(1, 2, sharey=True)
-    heights = {name: -place for place, name in enumerate(names)}
-    for place, curve in enumerate(curves):
+    heights = {name: -index for index, name in enumerate(names)}
+    for index, curve in enumerate(curves):
         part = own[own["method"] == curve.label]
-        shift = 0.16 * ((len(curves) - 1) / 2.0 - place)
+        shift = 0.16 * ((len(curves) - 1) / 2.0 - index)
         level = np.array([heights[name] + shift for name in part["reading"]])
         style: dict[str, Any] = {**styles[curve.label], "linestyle": "none", "label": curve.label}
         mean, width = part["mean_pulls"].to_numpy(), NORMAL * part["standard_error"].fillna(0.0).to_numpy()
@@ -71,10 +71,10 @@ def draw_readings(table: pd.DataFrame, experiment: Experiment, *, tall: bool = F
         rate, high = part["error_rate"].to_numpy(), part["error_high"].to_numpy()
         spread = np.vstack([rate - part["error_low"].to_numpy(), high - rate]).clip(0.0)
         errors.errorbar(rate, level, xerr=spread, **style)
-        for place, share in enumerate(part["undecided"]):
+        for index, share in enumerate(part["undecided"]):
             if share > 0.0:
-                _note(pulls, f"> ({percent(share)} % cut)", mean[place] + width[place], level[place], style["color"])
-                _note(errors, f"({percent(share)} % cut, unknown)", high[place], level[place], style["color"])
+                _note(pulls, f"> ({percent(share)} % cut)", mean[index] + width[index], level[index], style["color"])
+                _note(errors, f"({percent(share)} % cut, unknown)", high[index], level[index], style["color"])
     trials = own.groupby("reading", sort=False)["trials"].min()
     pulls.set_xscale("log")
     pulls.set_title("mean pulls E[τ], 95 % intervals", fontsize=10)

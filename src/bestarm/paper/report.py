@@ -12,11 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bestarm.experiments import page
-from bestarm.experiments.experiment import MAX_PULLS, Experiment
-from bestarm.experiments.numbers import gap_ratios, grid_numbers, instance_numbers
-from bestarm.experiments.page import text
-from bestarm.experiments.run import Run
 from bestarm.paper.claims import (
     BY_CONSTRUCTION,
     NOT_TESTABLE,
@@ -34,6 +29,11 @@ from bestarm.paper.readings import OURS, READINGS
 from bestarm.paper.readings_figure import readings_of
 from bestarm.paper.stored_results import NAME as STORED
 from bestarm.paper.stored_results import THEIR_TRIALS
+from bestarm.scenarios import page
+from bestarm.scenarios.experiment import MAX_PULLS, Experiment
+from bestarm.scenarios.numbers import gap_ratios, grid_numbers, instance_numbers
+from bestarm.scenarios.page import text
+from bestarm.scenarios.run import Run
 
 # verdict: style, sign; the sign carries the meaning where the colour can't be seen
 MARKS = {
@@ -190,10 +190,8 @@ def _cut(readings: pd.DataFrame) -> str:
     if part.empty:
         return ""
     shares = part.groupby("reading", sort=False)["undecided"].max()
-    places = ", ".join(f"{name} (up to {100.0 * share:.1f} % of a point's trials)" for name, share in shares.items())
-    return (
-        f"Trials were cut by the cap on their pulls under {places}; the tables show where. Their means are too small."
-    )
+    where = ", ".join(f"{name} (up to {100.0 * share:.1f} % of a point's trials)" for name, share in shares.items())
+    return f"Trials were cut by the cap on their pulls under {where}; the tables show where. Their means are too small."
 
 
 # ------------------------------------------------------------------------------------------------------------ claims
@@ -347,16 +345,16 @@ def _experiment(experiment: Experiment, part: PaperPart) -> str:
 
 def _under_readings(experiment: Experiment, part: PaperPart) -> str:
     symbol = "ε" if experiment.sweep == "epsilon" else "δ"
-    places = [epsilon if experiment.sweep == "epsilon" else delta for delta, epsilon in experiment.grid]
+    values = [epsilon if experiment.sweep == "epsilon" else delta for delta, epsilon in experiment.grid]
     rows = []
     own = part.readings[part.readings["experiment"] == experiment.name]
     for reading, other in readings_of(experiment):
         for curve in other.curves:
             found = own[(own["reading"] == reading.name) & (own["method"] == curve.label)]
-            found = found.set_index(experiment.sweep).loc[places]
+            found = found.set_index(experiment.sweep).loc[values]
             ratio = f"{float(found['gap_ratio'].iloc[0]):.2f}"
             rows.append([reading.name, ratio, curve.label, *(page.cell(row) for _, row in found.iterrows())])
-    head = ["reading", "smallest gap, observed / true", "method", *(f"{symbol} = {place:g}" for place in places)]
+    head = ["reading", "smallest gap, observed / true", "method", *(f"{symbol} = {value:g}" for value in values)]
     return page.table(head, rows)
 
 
@@ -370,10 +368,10 @@ def _numbers(experiment: Experiment) -> str:
     if experiment.covered:
         facts = _bound_words(experiment, numbers)
     rows = []
-    for place in experiment.grid:
-        row = grid_numbers(experiment, *place)
+    for values in experiment.grid:
+        row = grid_numbers(experiment, *values)
         cells = [f"{row[name]:,.1f}" if name == "T" else _number(row[name]) for name in shown]
-        rows.append([f"δ = {place[0]:g}, ε = {place[1]:g}", *cells])
+        rows.append([f"δ = {values[0]:g}, ε = {values[1]:g}", *cells])
     return f'<p class="soft">{facts}</p>' + page.table(["", *(NUMBERS[name] for name in shown)], rows)
 
 

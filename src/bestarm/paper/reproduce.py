@@ -9,12 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bestarm.checks import one_of
 from bestarm.errors import InputError
-from bestarm.experiments.experiment import Experiment, Point
-from bestarm.experiments.figures import save_figures
-from bestarm.experiments.run import Folder, Run, checked_run, run_points, wanted_trials
-from bestarm.experiments.tables import points_table, write_table, write_trials
 from bestarm.paper.claims import claims_rows, judge, readings_rows, strictest
 from bestarm.paper.experiments import EXPERIMENTS
 from bestarm.paper.folder import paper_folder
@@ -26,8 +21,13 @@ from bestarm.paper.readings_figure import readings_table, save_readings_figures
 from bestarm.paper.report import FullSizePart, PaperPart, write_report
 from bestarm.paper.stored_results import NAME as STORED
 from bestarm.paper.stored_results import STORED_EXPERIMENTS, stored_table
+from bestarm.scenarios.experiment import Experiment, Point
+from bestarm.scenarios.figures import save_figures
+from bestarm.scenarios.run import Folder, Run, checked_run, run_points, wanted_trials
+from bestarm.scenarios.tables import points_table, write_table, write_trials
 from bestarm.simulation import progress_bar
 from bestarm.simulation.progress import Progress
+from bestarm.validation import one_of
 
 
 @dataclass(frozen=True)

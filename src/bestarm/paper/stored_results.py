@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import pandas as pd
 
 from bestarm.bandits import Gaussian
-from bestarm.experiments.experiment import Experiment, Given
-from bestarm.experiments.run import Run
 from bestarm.paper.experiments import MEDIAN, SE_CBAI
 from bestarm.paper.readings import FOR_ALL_ARMS, FOR_ALL_COMPOUNDS, curve_of_2022
+from bestarm.scenarios.experiment import Experiment, Given
+from bestarm.scenarios.run import Run
 
 NAME = "stored-2022"
 THEIR_TRIALS = 200

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.policy import NO_WINNER, Estimate, Question
+from bestarm.policies.policy import NO_WINNER, Estimate, Question
 from bestarm.reference.bounded import Bounded
 from bestarm.reference.clean import Clean
 from bestarm.reference.evidence import Check, Contamination, Engine, Start

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.policy import Estimate, Question
-from bestarm.reference.estimators import trimmed_mean
+from bestarm.policies.policy import Estimate, Question
 from bestarm.reference.radii import exploration_pulls, gap_radius_empirical, gap_radius_theory
+from bestarm.reference.trimmed_mean import trimmed_mean
 
 
 class GCBAI:

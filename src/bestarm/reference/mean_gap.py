@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bestarm.policy import Question
-from bestarm.reference.estimators import mean
+from bestarm.policies.policy import Question
 from bestarm.reference.g_cbai import GCBAI
+from bestarm.reference.trimmed_mean import mean
 
 
 class MeanGap(GCBAI):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bestarm.policy import Question
-from bestarm.reference.estimators import mean
+from bestarm.policies.policy import Question
 from bestarm.reference.se_cbai import SECBAI
+from bestarm.reference.trimmed_mean import mean
 
 
 class MeanSE(SECBAI):

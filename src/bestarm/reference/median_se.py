@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bestarm.reference.estimators import median
 from bestarm.reference.se_cbai import SECBAI
+from bestarm.reference.trimmed_mean import median
 
 
 class MedianSE(SECBAI):

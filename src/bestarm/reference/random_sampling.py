@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.policy import Question
+from bestarm.policies.policy import Question
 from bestarm.reference.g_cbai import GCBAI
 
 MASK64: Final = 2**64 - 1

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.policy import Estimate, Question
-from bestarm.reference.estimators import trimmed_mean
+from bestarm.policies.policy import Estimate, Question
 from bestarm.reference.radii import elimination_radius, elimination_radius_of_all_pulls, exploration_pulls
+from bestarm.reference.trimmed_mean import trimmed_mean
 
 
 class SECBAI:

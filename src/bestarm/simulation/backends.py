@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestarm.errors import InputError
-from bestarm.policy import PolicyRule
+from bestarm.policies.policy import PolicyRule
 from bestarm.simulation.chunks import ChunkResult, Spec, run_chunk
 from bestarm.simulation.fingerprints import code_key
 from bestarm.simulation.pace import Pace

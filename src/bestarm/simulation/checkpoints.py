@@ -174,8 +174,8 @@ def _difference(name: str, before: Any, now: Any) -> tuple[str, Any, Any] | None
     if not isinstance(before, dict) or not isinstance(now, dict):
         return None if before == now else (name, before, now)
     for key in {**now, **before}:
-        place = key if name == "settings" else f"{name}[{key!r}]"
-        found = _difference(place, before.get(key), now.get(key))
+        index = key if name == "settings" else f"{name}[{key!r}]"
+        found = _difference(index, before.get(key), now.get(key))
         if found is not None:
             return found
     return None

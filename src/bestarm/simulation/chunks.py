@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bestarm.bandits import Bandit, Stream
 from bestarm.errors import InputError
+from bestarm.identification.policy_state import IDENTIFIED, INDISTINGUISHABLE
 from bestarm.kernels.jit.private import RoomyPCG64, generator_words
 from bestarm.kernels.order_statistics.samples import Pool
 from bestarm.kernels.rewards.draws import Laws
@@ -18,8 +19,7 @@ from bestarm.kernels.state.state import State, new_state
 from bestarm.kernels.trials.drive import run_on, tell_on
 from bestarm.kernels.trials.trial import Outcome, Seeds
 from bestarm.kernels.trials.verbs import ask
-from bestarm.policy import NO_WINNER, JittedPolicy, Policy, PolicyRule, chosen, observed
-from bestarm.policy_state import IDENTIFIED, INDISTINGUISHABLE
+from bestarm.policies.policy import NO_WINNER, JittedPolicy, Policy, PolicyRule, chosen, observed
 from bestarm.problem import LARGEST_REWARD, Problem, checked_reward
 from bestarm.simulation.jitted import run_jitted
 from bestarm.simulation.seeds import TrialSeeds, generator, method_seed
@@ -102,21 +102,21 @@ def run_chunk(spec: Spec, first: int, last: int) -> ChunkResult:
     """Run the trials first, ..., last - 1. What trial i gives depends on `spec` and i alone."""
     result = ChunkResult.empty(last - first, spec.problem.size)
     if isinstance(spec.rule, PolicyRule):
-        for place in range(last - first):
-            _run_policy(spec, spec.rule, first + place, result.part(place, place + 1))
+        for index in range(last - first):
+            _run_policy(spec, spec.rule, first + index, result.part(index, index + 1))
         return result
     if spec.laws is not None:
         _run_compiled(spec, spec.rule, spec.laws, spec.seeds.words(first, last), result)
         return result
     rule = spec.rule.copy()
-    for place in range(last - first):
-        child = spec.seeds.child(first + place)
+    for index in range(last - first):
+        child = spec.seeds.child(first + index)
         rule["seed"] = method_seed(child)
         state = _run_in_python(spec, rule, np.random.default_rng(child))
-        result.pulls[place] = state.control["t"][0]
-        result.answers[place] = state.control["best"][0]
-        result.arm_pulls[place] = state.samples.arms["told"]
-        result.done[place] = state.control["done"][0]
+        result.pulls[index] = state.control["t"][0]
+        result.answers[index] = state.control["best"][0]
+        result.arm_pulls[index] = state.samples.arms["told"]
+        result.done[index] = state.control["done"][0]
     return result
 
 

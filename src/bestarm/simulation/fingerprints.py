@@ -16,7 +16,7 @@ import numpy as np
 from bestarm.bandits import Bandit
 from bestarm.errors import InputError
 from bestarm.kernels.jit.cache import source_key
-from bestarm.policy import PolicyRule
+from bestarm.policies.policy import PolicyRule
 from bestarm.simulation.chunks import NO_CAP, Spec
 
 _SHOWN = 200

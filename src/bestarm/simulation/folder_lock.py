@@ -14,8 +14,8 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from bestarm.checks import callers_level
 from bestarm.errors import InputError
+from bestarm.validation import callers_level
 
 LOCK = "lock"
 
@@ -38,19 +38,19 @@ else:
 @contextlib.contextmanager
 def locked_folder(parameter: str, folder: Path) -> Iterator[None]:
     """Hold the lock of a folder that is there, or refuse the folder, which the parameter named, if a run has it."""
-    place = folder / LOCK
-    file = _locked_file(parameter, folder, place)
+    lock_file = folder / LOCK
+    file = _locked_file(parameter, folder, lock_file)
     try:
         yield
     finally:
         with contextlib.suppress(OSError):  # Windows removes no open file
-            place.unlink()  # while it is locked: whoever opened it before looks again
+            lock_file.unlink()  # while it is locked: whoever opened it before looks again
         os.close(file)
 
 
-def _locked_file(parameter: str, folder: Path, place: Path) -> int:
+def _locked_file(parameter: str, folder: Path, lock_file: Path) -> int:
     while True:
-        file = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
+        file = os.open(lock_file, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             _lock(file)
         except _TAKEN:
@@ -62,15 +62,15 @@ def _locked_file(parameter: str, folder: Path, place: Path) -> int:
             reason = f"{folder} can't be locked ({error.strerror}): see that no other run uses it"
             warnings.warn(reason, stacklevel=callers_level())
             return file
-        if _is_there(file, place):
+        if _is_there(file, lock_file):
             os.ftruncate(file, 0)
             os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
             return file
         os.close(file)  # the run before has removed it meanwhile
 
 
-def _is_there(file: int, place: Path) -> bool:
+def _is_there(file: int, lock_file: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(file), place.stat())
+        return os.path.samestat(os.fstat(file), lock_file.stat())
     except FileNotFoundError:
         return False

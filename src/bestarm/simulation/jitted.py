@@ -14,9 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.bounds_checks import with_bounds_checks
 from bestarm.kernels.rewards.draws import Laws, pull_once
-from bestarm.policy import GO_ON, NO_WINNER, JittedPolicy, is_decision, out_of_bounds, wrong_arm, wrong_decision
+from bestarm.policies.bounds_checks import with_bounds_checks
+from bestarm.policies.policy import (
+    GO_ON,
+    NO_WINNER,
+    JittedPolicy,
+    is_decision,
+    out_of_bounds,
+    wrong_arm,
+    wrong_decision,
+)
 
 DECIDED, WRONG_ARM = 0, 1
 

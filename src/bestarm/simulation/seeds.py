@@ -10,8 +10,8 @@ import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import DTypeLike, NDArray
 
-from bestarm.checks import Seed, checked, checked_seed
 from bestarm.errors import InputError
+from bestarm.validation import Seed, checked, checked_seed
 
 GENERATOR_WORDS = 4  # of 64 bits, that seed NumPy's default generator
 _SPAWNED_AT_ONCE = 10_000
@@ -139,8 +139,8 @@ def _mixed(pool: NDArray[np.uint32], length: int, word: NDArray[np.uint32]) -> l
 def _generated(pools: list[NDArray[np.uint32]], words: int) -> NDArray[np.uint64]:
     state = np.empty((pools[0].size, words), "<u4")
     constant = _INIT_B
-    for place, pool in zip(range(words), itertools.cycle(pools), strict=False):
+    for index, pool in zip(range(words), itertools.cycle(pools), strict=False):
         following = constant * _MULT_B % _WORD
-        state[:, place] = _hashed(pool, constant, following)
+        state[:, index] = _hashed(pool, constant, following)
         constant = following
     return state.view("<u8").astype(np.uint64)

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from bestarm.bandits import Bandit
-from bestarm.checks import Seed, checked, one_of
 from bestarm.errors import InputError
+from bestarm.identification.result import STATUSES
 from bestarm.methods import OwnMethod, get_method
-from bestarm.policy import Factory
+from bestarm.policies.policy import Factory
 from bestarm.problem import Problem, pose
-from bestarm.result import STATUSES
 from bestarm.simulation.backends import BACKENDS, finished_chunks, load_dask
 from bestarm.simulation.checkpoints import Checkpoint
 from bestarm.simulation.chunks import NO_CAP, ChunkResult, Spec
@@ -24,6 +23,7 @@ from bestarm.simulation.pace import SECONDS, SECONDS_IN_FILES, Pace
 from bestarm.simulation.progress import Progress, progress_bar
 from bestarm.simulation.seeds import next_seeds, take_seeds
 from bestarm.simulation.trials import Trials
+from bestarm.validation import Seed, checked, one_of
 
 
 def simulate(

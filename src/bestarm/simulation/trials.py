@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.checks import writable_folder
 from bestarm.errors import InputError
 from bestarm.extras import needs
+from bestarm.validation import writable_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,7 +163,7 @@ class Trials:
 
     def plot(self, axes: Axes | None = None) -> Figure:
         """Return a figure of how many trials took how many pulls, by what they came to; on given axes or new ones."""
-        from bestarm.pictures import draw_trials
+        from bestarm.identification.pictures import draw_trials
 
         return draw_trials(self, axes)
 

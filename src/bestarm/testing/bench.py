@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.identifier import Identifier
-from bestarm.policy import Factory
+from bestarm.identification.identifier import Identifier
+from bestarm.policies.policy import Factory
 
 MEANS = (2.5, 1.5, 1.0, 0.6)  # in sigmas: gaps of one sigma are found soon, and not by every arm at once
 CHANCES = (0.85, 0.5, 0.3, 0.15)  # of the upper bound, where there are bounds

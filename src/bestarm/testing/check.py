@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestarm.bandits import Bandit, Gaussian, adversaries
-from bestarm.checks import checked, one_of
 from bestarm.errors import InputError
 from bestarm.methods import get_method
-from bestarm.policy import Factory
+from bestarm.policies.policy import Factory
 from bestarm.problem import pose
 from bestarm.simulation import simulate
 from bestarm.testing.bench import MEANS, Bench
 from bestarm.testing.rules import RULES, BrokenRuleError, NotTried, _Found, clear_bandit, says
+from bestarm.validation import checked, one_of
 
 PROMISE = "promise"
 LEVEL = 1e-3  # a method that keeps its promise fails so rarely

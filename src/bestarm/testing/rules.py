@@ -16,7 +16,7 @@ import cloudpickle
 import numpy as np
 
 from bestarm.bandits import Bandit, Bernoulli, Gaussian
-from bestarm.identifier import Identifier
+from bestarm.identification.identifier import Identifier
 from bestarm.simulation import simulate
 from bestarm.testing.bench import ARMS, CHANCES, MEANS, Bench, asked, seen
 
@@ -77,9 +77,9 @@ def _same(what: str, one: object, other: object) -> None:
 
 def _differing(one: object, other: object) -> str:
     if isinstance(one, list) and isinstance(other, list):
-        for place, (a, b) in enumerate(zip(one, other, strict=False)):
+        for index, (a, b) in enumerate(zip(one, other, strict=False)):
             if a != b:
-                return f"first different at place {place}: {a!r} and {b!r}"
+                return f"first different at place {index}: {a!r} and {b!r}"
         return f"{len(one)} and {len(other)} long"
     texts = [text if len(text) <= 200 else text[:197] + "..." for text in (str(one), str(other))]
     return " and ".join(texts)
@@ -245,8 +245,8 @@ def order_of_arms(bench: Bench) -> None:
         other = bench.finder()
         bench.drive(other, bench.rewards(order))
         best = other.result.best
-        place = order[best] if isinstance(best, int) else None
-        _same(f"with the arms in the order {order} it names another one", named, place)
+        index = order[best] if isinstance(best, int) else None
+        _same(f"with the arms in the order {order} it names another one", named, index)
 
 
 @_rule

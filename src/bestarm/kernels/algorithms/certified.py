@@ -52,8 +52,8 @@ def end_rounds(state: CertifiedState, rule: Record) -> None:
         if control.rounds >= control.next_check:
             _compare_pairs(state, rule, evidence.lattice, evidence.tallies, evidence.sums)
         control.cursor = 0
-        for place in range(control.active):
-            if state.arms[evidence.survivors[place]].told == control.rounds:
+        for index in range(control.active):
+            if state.arms[evidence.survivors[index]].told == control.rounds:
                 control.behind += 1
 
 
@@ -67,17 +67,17 @@ def remove(state: CertifiedState, rule: Record, index: int, dropped: bool) -> No
     if dropped:
         arms[index].dropped = max(control.rounds, 1)
     staying = 0
-    for place in range(control.active):
-        if survivors[place] != index:
-            survivors[staying] = survivors[place]
+    for slot in range(control.active):
+        if survivors[slot] != index:
+            survivors[staying] = survivors[slot]
             staying += 1
     control.active = staying
     control.cursor = 0
     _choose_champions(state)
     control.next_check = next_comparison(rule, control.rounds + 1)
     control.behind = 0
-    for place in range(staying):
-        if arms[survivors[place]].told == control.rounds:
+    for slot in range(staying):
+        if arms[survivors[slot]].told == control.rounds:
             control.behind += 1
     if control.behind == 0 and control.done == 0:
         end_rounds(state, rule)
@@ -101,7 +101,7 @@ def has_room(
             row.start = n
         start = row.start
     if tallies is not None:
-        bounds.fold(tallies[index], rule, state.pool, room, index, state.evidence.desk, n)
+        bounds.fold(tallies[index], rule, state.pool, room, index, state.evidence.scratch, n)
     if sums is not None:
         clean.fold(sums, state.pool, room, index, n)
     arm.room_left = room - (arm.told - start)
@@ -125,19 +125,19 @@ def _keep_cells(state: CertifiedState, rule: Record, rows: Lattice, index: int, 
                 up_low, up_high = min(up_low, cell), max(up_high, cell)
             if other == index:
                 down_low, down_high = min(down_low, cell), max(down_high, cell)
-    row, desk = rows[index], state.evidence.desk
+    row, scratch = rows[index], state.evidence.scratch
     arm = lattice.Arm(row, state.pool, control.room, index, n)
     shift = HALF - row.base
     for slot in range(CELLS):
         cell = slot - shift
         if up_low - 3 <= cell <= up_high + 3:
-            lattice.fold(arm, rule, desk, lattice.UP, slot, slot)
+            lattice.fold(arm, rule, scratch, lattice.UP, slot, slot)
             if cell <= up_high:
-                lattice.fold(arm, rule, desk, lattice.FLAT_UP, slot, slot)
+                lattice.fold(arm, rule, scratch, lattice.FLAT_UP, slot, slot)
         if down_low - 3 <= cell <= down_high + 3:
-            lattice.fold(arm, rule, desk, lattice.DOWN, slot, slot)
+            lattice.fold(arm, rule, scratch, lattice.DOWN, slot, slot)
             if cell >= down_low:
-                lattice.fold(arm, rule, desk, lattice.FLAT_DOWN, slot, slot)
+                lattice.fold(arm, rule, scratch, lattice.FLAT_DOWN, slot, slot)
     for side in range(lattice.SIDES):
         for slot in range(CELLS):
             if row.through[side, slot] < n:
@@ -154,11 +154,11 @@ def _locate(
     """Renew the locations of all survivors."""
     control = state.control[0]
     n = control.rounds
-    for place in range(control.active):
-        index = state.evidence.survivors[place]
+    for slot in range(control.active):
+        index = state.evidence.survivors[slot]
         if rows is not None:
             arm = lattice.Arm(rows[index], state.pool, control.room, index, n)
-            lattice.locate(arm, rule, state.evidence.desk)
+            lattice.locate(arm, rule, state.evidence.scratch)
             state.arms[index].estimate = rows[index].location
         if tallies is not None:
             state.arms[index].estimate = tallies[index].total / n
@@ -175,8 +175,8 @@ def _choose_champions(state: CertifiedState) -> None:
         champion = control.champions[slot]
         if champion >= 0 and (arms[champion].active == 0 or rank_of(arms, control, survivors, champion) >= CHAMPIONS):
             control.champions[slot] = -1
-    for place in range(control.active):
-        index = survivors[place]
+    for position in range(control.active):
+        index = survivors[position]
         known = rank_of(arms, control, survivors, index) >= CHAMPIONS
         free = -1
         for slot in range(CHAMPIONS - 1, -1, -1):
@@ -194,22 +194,22 @@ def _choose_champions(state: CertifiedState) -> None:
 def _is_worse_on_lattice(
     state: CertifiedState, rule: Record, rows: Lattice, slot: int, a: int, replaced: Replaced
 ) -> bool:
-    control, pool, desk, duels = state.control[0], state.pool, state.evidence.desk, state.evidence.duels
+    control, pool, scratch, duels = state.control[0], state.pool, state.evidence.scratch, state.evidence.duels
     b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
     one, two = lattice.Arm(rows[b], pool, control.room, b, n), lattice.Arm(rows[a], pool, control.room, a, n)
     middle = lattice.subcell_at(rule, 0.5 * (one.row.location + two.row.location))
     point = middle if duels[slot, a] == NOWHERE else int(duels[slot, a])
-    value = lattice.pair_at(one, two, rule, desk, point, replaced, enough)
+    value = lattice.pair_at(one, two, rule, scratch, point, replaced, enough)
     if value != value and point != middle:  # the locations have moved away
         point = middle
-        value = lattice.pair_at(one, two, rule, desk, point, replaced, enough)
+        value = lattice.pair_at(one, two, rule, scratch, point, replaced, enough)
     duels[slot, a] = point
     if value < enough:
-        lattice.write_growth(rule, desk, point)
-        wait = quiet_rounds(rule, desk, lattice.UPS, lattice.DOWNS, lattice.GROWTH, replaced.shared, enough)
+        lattice.write_growth(rule, scratch, point)
+        wait = quiet_rounds(rule, scratch, lattice.UPS, lattice.DOWNS, lattice.GROWTH, replaced.shared, enough)
         duels[CHAMPIONS + slot, a] = n + wait + 1
         return False
-    proved, point = lattice.is_proved(one, two, rule, desk, point, 0, replaced, enough)
+    proved, point = lattice.is_proved(one, two, rule, scratch, point, 0, replaced, enough)
     duels[slot, a] = point
     duels[CHAMPIONS + slot, a] = n + 1 + (n >> 5)
     return proved
@@ -219,18 +219,18 @@ def _is_worse_on_lattice(
 def _is_worse_by_bounds(
     state: CertifiedState, rule: Record, tallies: Tallies, slot: int, a: int, replaced: Replaced
 ) -> bool:
-    control, desk, duels = state.control[0], state.evidence.desk, state.evidence.duels
+    control, scratch, duels = state.control[0], state.evidence.scratch, state.evidence.duels
     b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
     one, two = tallies[b], tallies[a]
     if duels[slot, a] == NOWHERE:
         duels[slot, a] = min(max(0.5 * (one.total + two.total) / n, 1e-3), 1.0 - 1e-3)
     mean = duels[slot, a]
-    value = bounds.pair_near(one, two, rule, desk, mean, replaced, enough)
+    value = bounds.pair_near(one, two, rule, scratch, mean, replaced, enough)
     if value < enough:
-        wait = quiet_rounds(rule, desk, bounds.UPS, bounds.DOWNS, bounds.GROWTH, replaced.shared, enough)
+        wait = quiet_rounds(rule, scratch, bounds.UPS, bounds.DOWNS, bounds.GROWTH, replaced.shared, enough)
         duels[CHAMPIONS + slot, a] = n + wait + 1
         return False
-    proved, mean = bounds.is_proved(one, two, rule, desk, mean, 0.0, replaced, enough)
+    proved, mean = bounds.is_proved(one, two, rule, scratch, mean, 0.0, replaced, enough)
     duels[slot, a] = mean
     return proved
 
@@ -266,10 +266,10 @@ def _compare_pairs(
     """Compare all pairs of a champion and a survivor that may have changed, and drop the arms proved worse."""
     arms, control, survivors, duels = state.arms, state.control[0], state.evidence.survivors, state.evidence.duels
     n = control.rounds
-    for place in range(control.active):
-        index = survivors[place]
+    for position in range(control.active):
+        index = survivors[position]
         if tallies is not None:
-            bounds.fold(tallies[index], rule, state.pool, control.room, index, state.evidence.desk, n)
+            bounds.fold(tallies[index], rule, state.pool, control.room, index, state.evidence.scratch, n)
         if sums is not None:
             clean.fold(sums, state.pool, control.room, index, n)
     if n >= control.located:
@@ -281,8 +281,8 @@ def _compare_pairs(
     next_round = 1 << 60
     staying = 0
     champion_gone = False
-    for place in range(control.active):
-        a = survivors[place]
+    for position in range(control.active):
+        a = survivors[position]
         soon = 1 << 60
         for slot in range(CHAMPIONS):
             b = control.champions[slot]

@@ -28,8 +28,8 @@ Members = NDArray[np.int64]  # M_t: the active arms, in order, at the beginning
 def _eliminate(arms: Arms, control: Record, rule: Record, pool: Pool, members: Members) -> None:
     """Line 4: drop every active arm with an estimate below the best one's less 2 gamma_t."""
     highest = -np.inf
-    for place in range(control.active):
-        highest = max(highest, estimate(arms[members[place]], rule, pool))
+    for slot in range(control.active):
+        highest = max(highest, estimate(arms[members[slot]], rule, pool))
     compared = highest
     if rule.clock == ALL_PULLS:
         for index in range(arms.size):
@@ -38,8 +38,8 @@ def _eliminate(arms: Arms, control: Record, rule: Record, pool: Pool, members: M
     reach = 2.0 * elimination_radius(rule, rule.counted, elimination_time(arms, rule, control.rounds))
     cut = min(compared - reach, highest)  # the best active arm stays, whatever a dropped one had
     staying = 0
-    for place in range(control.active):
-        index = members[place]
+    for slot in range(control.active):
+        index = members[slot]
         if arms[index].estimate < cut:  # line 4: not in M_{t+1}
             arms[index].active = 0
         else:
@@ -70,8 +70,8 @@ def _end_round(arms: Arms, control: Record, rule: Record, pool: Pool, members: M
         if control.active == 1:  # line 2
             control.done = 1
             control.best = members[0]  # line 7
-        for place in range(control.active):
-            if arms[members[place]].told == control.rounds:
+        for index in range(control.active):
+            if arms[members[index]].told == control.rounds:
                 control.behind += 1
 
 

@@ -45,8 +45,8 @@ def next_comparison(rule: Record, n: int) -> int:
 def rank_of(arms: Arms, control: Record, survivors: Indices, index: int) -> int:
     """Return how many survivors have a higher location than one, up to the number of champions."""
     rank = 0
-    for place in range(control.active):
-        other = survivors[place]
+    for slot in range(control.active):
+        other = survivors[slot]
         if arms[other].estimate > arms[index].estimate or (
             arms[other].estimate == arms[index].estimate and other < index
         ):
@@ -79,17 +79,17 @@ def _is_within(
     replaced: Replaced,
 ) -> bool:
     """Tell whether a champion is proved to be at most `good_enough` behind an arm (section 9)."""
-    control, pool, desk = state.control[0], state.pool, state.evidence.desk
+    control, pool, scratch = state.control[0], state.pool, state.evidence.scratch
     b, n, enough = control.champions[slot], control.rounds, rule.log_threshold
     within = False
     if rows is not None:
         shift = int(rule.good_enough / rule.spacing * SUBCELLS)
         one, two = lattice.Arm(rows[b], pool, control.room, b, n), lattice.Arm(rows[a], pool, control.room, a, n)
         point = lattice.subcell_at(rule, 0.5 * (one.row.location + two.row.location - rule.good_enough))
-        within, _ = lattice.is_proved(one, two, rule, desk, point, shift, replaced, enough)
+        within, _ = lattice.is_proved(one, two, rule, scratch, point, shift, replaced, enough)
     if tallies is not None:
         point = 0.5 * (tallies[b].total + tallies[a].total) / n
-        within, _ = bounds.is_proved(tallies[b], tallies[a], rule, desk, point, -rule.good_enough, replaced, enough)
+        within, _ = bounds.is_proved(tallies[b], tallies[a], rule, scratch, point, -rule.good_enough, replaced, enough)
     if sums is not None:
         within = clean.log_evidence(sums, rule, b, a, -rule.good_enough, n, enough) >= enough
     return within
@@ -102,8 +102,8 @@ def _is_good_enough(state: CertifiedState, rule: Record, slot: int, replaced: Re
     b = control.champions[slot]
     if b < 0 or state.arms[b].active == 0:
         return False
-    for place in range(control.active):
-        a = evidence.survivors[place]
+    for index in range(control.active):
+        a = evidence.survivors[index]
         if a != b and not _is_within(state, rule, evidence.lattice, evidence.tallies, evidence.sums, slot, a, replaced):
             return False
     return True
@@ -117,12 +117,12 @@ def is_hidden(state: CertifiedState, rule: Record, count: float) -> bool:
     """
     control, survivors = state.control[0], state.evidence.survivors
     leader = challenger = -1
-    for place in range(control.active):
-        rank = rank_of(state.arms, control, survivors, survivors[place])
+    for index in range(control.active):
+        rank = rank_of(state.arms, control, survivors, survivors[index])
         if rank == 0:
-            leader = survivors[place]
+            leader = survivors[index]
         elif rank == 1:
-            challenger = survivors[place]
+            challenger = survivors[index]
     lattice_rows, tallies = state.evidence.lattice, state.evidence.tallies
     return _cannot_grow(state, rule, lattice_rows, tallies, leader, challenger, count) and _cannot_grow(
         state, rule, lattice_rows, tallies, challenger, leader, count
@@ -133,14 +133,14 @@ def is_hidden(state: CertifiedState, rule: Record, count: float) -> bool:
 def _cannot_grow(
     state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, b: int, a: int, count: float
 ) -> bool:
-    control, pool, desk = state.control[0], state.pool, state.evidence.desk
+    control, pool, scratch = state.control[0], state.pool, state.evidence.scratch
     n = control.rounds
     beyond = False
     if rows is not None:
         one, two = lattice.Arm(rows[b], pool, control.room, b, n), lattice.Arm(rows[a], pool, control.room, a, n)
-        beyond = is_beyond_lattice(one, two, rule, desk, count)
+        beyond = is_beyond_lattice(one, two, rule, scratch, count)
     if tallies is not None:
-        beyond = is_beyond_bounds(tallies[b], tallies[a], rule, desk, n, count)
+        beyond = is_beyond_bounds(tallies[b], tallies[a], rule, scratch, n, count)
     return beyond
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.evidence.pair import BETS, Desk, Replaced, log_pair
+from bestarm.kernels.evidence.pair import BETS, Replaced, Scratch, log_pair
 from bestarm.kernels.jit.compile import fast_kernel, inlined_kernel, kernel
 from bestarm.kernels.order_statistics.samples import Pool, Record
 
@@ -35,7 +35,7 @@ tally_dtype = np.dtype(
 )
 Tallies = NDArray[np.void]
 
-# The desk: a block of rewards, then log evidence, its slope, and growth.
+# The scratch: a block of rewards, then log evidence, its slope, and growth.
 UPS = BLOCK
 DOWNS = UPS + BETS
 UP_SLOPES = DOWNS + BETS
@@ -49,87 +49,87 @@ DESK = TABLE + BETS * (GRID + 1)
 
 
 @fast_kernel
-def block_product(desk: Desk, number: int, u: float, clip: float) -> float:
+def block_product(scratch: Scratch, number: int, u: float, clip: float) -> float:
     """Return the product of h over a block of rewards."""
     product = 1.0
-    for place in range(number):
-        product *= 1.0 + u * min(desk[place], clip)
+    for index in range(number):
+        product *= 1.0 + u * min(scratch[index], clip)
     return product
 
 
 @fast_kernel
-def clipped_sum(desk: Desk, number: int, clip: float) -> float:
+def clipped_sum(scratch: Scratch, number: int, clip: float) -> float:
     """Return the sum of min(x, c) over a block of rewards."""
     total = 0.0
-    for place in range(number):
-        total += min(desk[place], clip)
+    for index in range(number):
+        total += min(scratch[index], clip)
     return total
 
 
 @fast_kernel
-def clipped_squares(desk: Desk, number: int, clip: float) -> float:
+def clipped_squares(scratch: Scratch, number: int, clip: float) -> float:
     """Return the sum of min(x, c)^2 over a block of rewards."""
     total = 0.0
-    for place in range(number):
-        total += min(desk[place], clip) ** 2
+    for index in range(number):
+        total += min(scratch[index], clip) ** 2
     return total
 
 
 @kernel
-def _take_block(row: Record, rule: Record, desk: Desk, number: int, side: int) -> None:
-    """Take the rewards on the desk into the sums of one side."""
+def _take_block(row: Record, rule: Record, scratch: Scratch, number: int, side: int) -> None:
+    """Take the rewards in scratch into the sums of one side."""
     for bet in range(rule.core):
-        row.logs[side, bet] += np.log(block_product(desk, number, rule.rate[bet], rule.clip[bet]))
-    for place in range(number):
+        row.logs[side, bet] += np.log(block_product(scratch, number, rule.rate[bet], rule.clip[bet]))
+    for index in range(number):
         power = 1.0
         for exponent in range(POWERS):
-            power *= desk[place]
+            power *= scratch[index]
             row.powers[side, exponent] += power
     last = -1.0
     for bet in range(rule.core):
         if rule.clip[bet] != last:  # the bets of one clip stand side by side
             last = rule.clip[bet]
-            first, square = clipped_sum(desk, number, last), clipped_squares(desk, number, last)
+            first, square = clipped_sum(scratch, number, last), clipped_squares(scratch, number, last)
         row.firsts[side, bet] += first
         row.squares[side, bet] += square
 
 
 @kernel
-def fold(row: Record, rule: Record, pool: Pool, room: int, index: int, desk: Desk, n: int) -> None:
+def fold(row: Record, rule: Record, pool: Pool, room: int, index: int, scratch: Scratch, n: int) -> None:
     """Take in the rewards of an arm up to the n-th."""
     begin = row.through
     while begin < n:
         number = 0
         last = min(n, begin + BLOCK)
-        for place in range(begin, last):
-            x = pool[index * room + (place & (room - 1))]
+        for slot in range(begin, last):
+            x = pool[index * room + (slot & (room - 1))]
             row.total += x
             if x == 1.0:
                 row.ends[UP] += 1
             elif x == 0.0:
                 row.ends[DOWN] += 1
             else:
-                desk[number] = x
+                scratch[number] = x
                 number += 1
         if number > 0:
-            _take_block(row, rule, desk, number, UP)
-            for place in range(number):
-                desk[place] = 1.0 - desk[place]
-            _take_block(row, rule, desk, number, DOWN)
+            _take_block(row, rule, scratch, number, UP)
+            for slot in range(number):
+                scratch[slot] = 1.0 - scratch[slot]
+            _take_block(row, rule, scratch, number, DOWN)
         begin = last
     row.through = max(row.through, n)
 
 
 @kernel
-def write_moments(row: Record, rule: Record, desk: Desk, side: int, place: int) -> int:
-    """Write the sums of h and of h^2 over all rewards taken in, of all bets, to the desk; return how many rewards."""
+def write_moments(row: Record, rule: Record, scratch: Scratch, side: int, index: int) -> int:
+    """Write the sums of h and of h^2 over all rewards taken in, of all bets, to scratch; return how many rewards."""
     for bet in range(rule.bets):
         like = bet if bet < rule.core else 0  # the small bets do not clip, nor does the first
         u, clip = rule.rate[bet], rule.clip[bet]
         first = row.firsts[side, like] + row.ends[side] * clip
         second = row.squares[side, like] + row.ends[side] * clip * clip
-        desk[place + bet] = row.through + u * first
-        desk[place + BETS + bet] = row.through + 2.0 * u * first + u * u * second
+        scratch[index + bet] = row.through + u * first
+        scratch[index + BETS + bet] = row.through + 2.0 * u * first + u * u * second
     return row.through
 
 
@@ -145,37 +145,37 @@ def _log_bet(row: Record, rule: Record, side: int, bet: int) -> float:
 
 
 @kernel
-def read(row: Record, rule: Record, desk: Desk, side: int, mean: float, n: int, count: float) -> None:
+def read(row: Record, rule: Record, scratch: Scratch, side: int, mean: float, n: int, count: float) -> None:
     """Write the log evidence of the bets that the mean is above (up) or below (down) a value, and its slope in it."""
-    place, slopes = (UPS, UP_SLOPES) if side == UP else (DOWNS, DOWN_SLOPES)
+    index, slopes = (UPS, UP_SLOPES) if side == UP else (DOWNS, DOWN_SLOPES)
     sign = 1.0 if side == UP else -1.0
     m = mean if side == UP else 1.0 - mean
     for bet in range(rule.bets):
         level = rule.fixed[bet] + rule.rising[bet] * min(m, rule.clip[bet])
-        desk[place + bet] = _log_bet(row, rule, side, bet) - n * np.log(level) - count * rule.odds[bet]
-        desk[slopes + bet] = -sign * n * rule.rising[bet] / level if m < rule.clip[bet] else 0.0
+        scratch[index + bet] = _log_bet(row, rule, side, bet) - n * np.log(level) - count * rule.odds[bet]
+        scratch[slopes + bet] = -sign * n * rule.rising[bet] / level if m < rule.clip[bet] else 0.0
 
 
 @kernel
-def log_pair_and_slope(rule: Record, desk: Desk, shared: float) -> tuple[float, float]:
-    """Return log W of a pair, from what is on the desk, and its slope in the mean (section 4)."""
+def log_pair_and_slope(rule: Record, scratch: Scratch, shared: float) -> tuple[float, float]:
+    """Return log W of a pair, from what is in scratch, and its slope in the mean (section 4)."""
     high_up = high_down = -np.inf
     for bet in range(rule.bets):
-        high_up = max(high_up, desk[UPS + bet])
-        high_down = max(high_down, desk[DOWNS + bet])
+        high_up = max(high_up, scratch[UPS + bet])
+        high_down = max(high_down, scratch[DOWNS + bet])
     if shared > 0.0:
-        return _log_pair_and_slope_together(rule, desk, shared)
+        return _log_pair_and_slope_together(rule, scratch, shared)
     ups = downs = sames = ups_slope = downs_slope = sames_slope = 0.0
     for bet in range(rule.bets):
         weight = rule.weight[bet]
-        one = weight * np.exp(desk[UPS + bet] - high_up)
-        two = np.exp(desk[DOWNS + bet] - high_down)
+        one = weight * np.exp(scratch[UPS + bet] - high_up)
+        two = np.exp(scratch[DOWNS + bet] - high_down)
         ups += one
-        ups_slope += one * desk[UP_SLOPES + bet]
+        ups_slope += one * scratch[UP_SLOPES + bet]
         sames += one * two
-        sames_slope += one * two * (desk[UP_SLOPES + bet] + desk[DOWN_SLOPES + bet])
+        sames_slope += one * two * (scratch[UP_SLOPES + bet] + scratch[DOWN_SLOPES + bet])
         downs += weight * two
-        downs_slope += weight * two * desk[DOWN_SLOPES + bet]
+        downs_slope += weight * two * scratch[DOWN_SLOPES + bet]
     top = max(high_up + high_down, high_up, high_down)
     both = np.exp(high_up + high_down - top)
     up_only, down_only = rule.alone * np.exp(high_up - top), rule.alone * np.exp(high_down - top)
@@ -186,81 +186,88 @@ def log_pair_and_slope(rule: Record, desk: Desk, shared: float) -> tuple[float, 
 
 
 @kernel
-def _log_pair_and_slope_together(rule: Record, desk: Desk, shared: float) -> tuple[float, float]:
+def _log_pair_and_slope_together(rule: Record, scratch: Scratch, shared: float) -> tuple[float, float]:
     """Return the same where both arms have `shared` replaced rewards at most between them."""
     top = -np.inf
     for bet in range(rule.bets):
         cost = shared * rule.odds[bet]
-        top = max(top, desk[UPS + bet] - cost, desk[DOWNS + bet] - cost)
+        top = max(top, scratch[UPS + bet] - cost, scratch[DOWNS + bet] - cost)
         for other in range(rule.bets):
             cost = shared * max(rule.odds[bet], rule.odds[other])
-            top = max(top, desk[UPS + bet] + desk[DOWNS + other] - cost)
+            top = max(top, scratch[UPS + bet] + scratch[DOWNS + other] - cost)
     total = slope = 0.0
     for bet in range(rule.bets):
         weight = rule.weight[bet]
         cost = top + shared * rule.odds[bet]
-        one, two = desk[UPS + bet], desk[DOWNS + bet]
-        rise, fall = desk[UP_SLOPES + bet], desk[DOWN_SLOPES + bet]
+        one, two = scratch[UPS + bet], scratch[DOWNS + bet]
+        rise, fall = scratch[UP_SLOPES + bet], scratch[DOWN_SLOPES + bet]
         up_only, down_only = rule.alone * weight * np.exp(one - cost), rule.alone * weight * np.exp(two - cost)
         both = rule.same * weight * np.exp(one + two - cost)
         total += up_only + down_only + both
         slope += up_only * rise + down_only * fall + both * (rise + fall)
         for other in range(rule.bets):
             cost = top + shared * max(rule.odds[bet], rule.odds[other])
-            exponent = one + desk[DOWNS + other] - cost
+            exponent = one + scratch[DOWNS + other] - cost
             if exponent > _NEGLIGIBLE:  # most of 900 terms are not; what is left out makes W smaller by 1e-14 at most
                 term = rule.product * weight * rule.weight[other] * np.exp(exponent)
                 total += term
-                slope += term * (rise + desk[DOWN_SLOPES + other])
+                slope += term * (rise + scratch[DOWN_SLOPES + other])
     return top + np.log(total), slope / total
 
 
 @kernel
 def pair_at(
-    one: Record, two: Record, rule: Record, desk: Desk, mean: float, lead: float, replaced: Replaced
+    one: Record, two: Record, rule: Record, scratch: Scratch, mean: float, lead: float, replaced: Replaced
 ) -> tuple[float, float]:
-    """Return log W of the pair at one mean, for a lead of so much, and its slope; both stay on the desk bet by bet."""
-    read(one, rule, desk, UP, mean, one.through, replaced.own)
-    read(two, rule, desk, DOWN, mean - lead, two.through, replaced.own)
-    return log_pair_and_slope(rule, desk, replaced.shared)
+    """Return log W of the pair at one mean, for a lead of so much, and its slope; both stay in scratch bet by bet."""
+    read(one, rule, scratch, UP, mean, one.through, replaced.own)
+    read(two, rule, scratch, DOWN, mean - lead, two.through, replaced.own)
+    return log_pair_and_slope(rule, scratch, replaced.shared)
 
 
 @kernel
-def _fill_table(rule: Record, desk: Desk) -> None:
+def _fill_table(rule: Record, scratch: Scratch) -> None:
     for bet in range(rule.bets):
-        for place in range(GRID + 1):
-            level = rule.fixed[bet] + rule.rising[bet] * min(place / GRID, rule.clip[bet])
-            desk[TABLE + bet * (GRID + 1) + place] = np.log(level)
-    desk[FILLED] = 1.0
+        for index in range(GRID + 1):
+            level = rule.fixed[bet] + rule.rising[bet] * min(index / GRID, rule.clip[bet])
+            scratch[TABLE + bet * (GRID + 1) + index] = np.log(level)
+    scratch[FILLED] = 1.0
 
 
 @kernel
 def pair_near(
-    one: Record, two: Record, rule: Record, desk: Desk, mean: float, replaced: Replaced, enough: float
+    one: Record, two: Record, rule: Record, scratch: Scratch, mean: float, replaced: Replaced, enough: float
 ) -> float:
     """Return log W at the mean of a grid next to the one given, as `evidence.log_pair` does: at least the infimum.
 
-    What the bets can gain there in a round is left on the desk as well. The grid saves 60 logarithms, which are most of
+    What the bets can gain there in a round is left in scratch as well. The grid saves 60 logarithms, which are most of
     the time of a check (measured with other work on the machine: .06 against .05 at epsilon = 0, 65 ns a pull before
     and 30 after; .5 against .3 at epsilon = 0.02, 865 and 290).
     """
-    if desk[FILLED] == 0.0:
-        _fill_table(rule, desk)
-    place = int(mean * GRID + 0.5)
+    if scratch[FILLED] == 0.0:
+        _fill_table(rule, scratch)
+    index = int(mean * GRID + 0.5)
     for bet in range(rule.bets):
-        up = desk[TABLE + bet * (GRID + 1) + place]
-        down = desk[TABLE + bet * (GRID + 1) + GRID - place]
+        up = scratch[TABLE + bet * (GRID + 1) + index]
+        down = scratch[TABLE + bet * (GRID + 1) + GRID - index]
         cost = replaced.own * rule.odds[bet]
-        desk[UPS + bet] = _log_bet(one, rule, UP, bet) - one.through * up - cost
-        desk[DOWNS + bet] = _log_bet(two, rule, DOWN, bet) - two.through * down - cost
-        desk[GROWTH + bet] = rule.log_most[bet] - up
-        desk[GROWTH + BETS + bet] = rule.log_most[bet] - down
-    return log_pair(rule, desk, UPS, DOWNS, replaced.shared, enough)
+        scratch[UPS + bet] = _log_bet(one, rule, UP, bet) - one.through * up - cost
+        scratch[DOWNS + bet] = _log_bet(two, rule, DOWN, bet) - two.through * down - cost
+        scratch[GROWTH + bet] = rule.log_most[bet] - up
+        scratch[GROWTH + BETS + bet] = rule.log_most[bet] - down
+    return log_pair(rule, scratch, UPS, DOWNS, replaced.shared, enough)
 
 
 @kernel
 def is_proved(
-    one: Record, two: Record, rule: Record, desk: Desk, point: float, lead: float, replaced: Replaced, enough: float
+    one: Record,
+    two: Record,
+    rule: Record,
+    scratch: Scratch,
+    point: float,
+    lead: float,
+    replaced: Replaced,
+    enough: float,
 ) -> tuple[bool, float]:
     """Tell whether W >= exp(enough) for the pair at every mean, and where to look first next time if not.
 
@@ -272,7 +279,7 @@ def is_proved(
     if first >= last:
         return lead < 0.0, point  # no mean is further below another than the bounds are apart
     mean = min(max(point, first), last)
-    value, slope = pair_at(one, two, rule, desk, mean, lead, replaced)
+    value, slope = pair_at(one, two, rule, scratch, mean, lead, replaced)
     if value < enough:
         return False, mean
     left, low, low_slope = mean, value, slope
@@ -281,7 +288,7 @@ def is_proved(
     while (low_slope >= 0.0 and left > first) or (high_slope <= 0.0 and right < last):
         down = low_slope >= 0.0 and left > first
         mean = max(left - step, first) if down else min(right + step, last)
-        value, slope = pair_at(one, two, rule, desk, mean, lead, replaced)
+        value, slope = pair_at(one, two, rule, scratch, mean, lead, replaced)
         if value < enough:
             return False, mean
         if down:
@@ -298,7 +305,7 @@ def is_proved(
         mean = meet if turn & 1 == 0 else 0.5 * (left + right)
         if not left < mean < right:
             mean = 0.5 * (left + right)
-        value, slope = pair_at(one, two, rule, desk, mean, lead, replaced)
+        value, slope = pair_at(one, two, rule, scratch, mean, lead, replaced)
         if value < enough or right - left < 1e-14:
             break
         if slope < 0.0:

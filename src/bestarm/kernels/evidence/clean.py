@@ -23,8 +23,8 @@ def fold(sums: Sums, pool: Pool, room: int, index: int, n: int) -> None:
     """Sum the rewards of an arm up to the n-th."""
     total = squares = 0.0
     begin = int(sums[index, 0])
-    for place in range(begin, n):
-        x = pool[index * room + (place & (room - 1))]
+    for slot in range(begin, n):
+        x = pool[index * room + (slot & (room - 1))]
         total += x
         squares += x * x
     sums[index, 0] = max(begin, n)

@@ -29,7 +29,7 @@ from bestarm.kernels.evidence.limits import (
     write_bounded_means,
     write_lattice_excess,
 )
-from bestarm.kernels.evidence.pair import BETS, CELLS, GROUPS, HALF, Desk, Replaced
+from bestarm.kernels.evidence.pair import BETS, CELLS, GROUPS, HALF, Replaced, Scratch
 from bestarm.kernels.jit.compile import entry_kernel, inlined_kernel, kernel
 from bestarm.kernels.order_statistics.samples import Record
 from bestarm.kernels.rule import Rule
@@ -38,7 +38,7 @@ Numbers = NDArray[np.float64]
 
 # Cells around the middle of an arm that are summed: evidence that its mean is above m is asked for mostly below it.
 _FAR_SIDE, _NEAR_SIDE, _FLAT_SIDE = HALF, 8, 2
-_ROOM = 1  # of rings of rewards, which no kernel reads here: the desk will do for a pool
+_ROOM = 1  # of rings of rewards, which no kernel reads here: the scratch will do for a pool
 _LEAST_GAIN = 1e-11  # relative: how closely an infimum is bounded
 
 
@@ -51,7 +51,7 @@ class Sums(NamedTuple):
     rows: Lattice | None
     tallies: Tallies | None
     rule: Rule
-    desk: Desk
+    scratch: Scratch
 
 
 class Values(NamedTuple):
@@ -76,7 +76,9 @@ def _block_from(counts: Numbers, begin: int) -> int:
 
 
 @entry_kernel
-def tally(rows: Tallies, rule: Rule, index: int, values: Numbers, counts: Numbers, missing: float, desk: Desk) -> None:
+def tally(
+    rows: Tallies, rule: Rule, index: int, values: Numbers, counts: Numbers, missing: float, scratch: Scratch
+) -> None:
     """Sum log h of an arm's rewards within [0, 1], and h for the limit (section 6; every bet is a core bet here)."""
     row = rows[index]
     row.total, number = 0.0, missing
@@ -88,42 +90,44 @@ def tally(rows: Tallies, rule: Rule, index: int, values: Numbers, counts: Number
     while begin < values.size:
         block, times = _block_from(counts, begin), counts[begin]
         number += block * times
-        for place in range(block):
-            desk[place] = values[begin + place]
-            row.total += times * desk[place]
-        _take_block(row, rule[0], desk, block, bounds.UP, times)
-        for place in range(block):
-            desk[place] = 1.0 - desk[place]
-        _take_block(row, rule[0], desk, block, bounds.DOWN, times)
+        for slot in range(block):
+            scratch[slot] = values[begin + slot]
+            row.total += times * scratch[slot]
+        _take_block(row, rule[0], scratch, block, bounds.UP, times)
+        for slot in range(block):
+            scratch[slot] = 1.0 - scratch[slot]
+        _take_block(row, rule[0], scratch, block, bounds.DOWN, times)
         begin += block
     row.through = int(number)
 
 
 @kernel
-def _take_block(row: Record, rule: Record, desk: Desk, number: int, side: int, times: float) -> None:
-    """Take the rewards on the desk into the sums of one side, so many times."""
+def _take_block(row: Record, rule: Record, scratch: Scratch, number: int, side: int, times: float) -> None:
+    """Take the rewards in scratch into the sums of one side, so many times."""
     last = -1.0
     first = square = 0.0
     for bet in range(rule.bets):
-        row.logs[side, bet] += times * np.log(bounds.block_product(desk, number, rule.rate[bet], rule.clip[bet]))
+        row.logs[side, bet] += times * np.log(bounds.block_product(scratch, number, rule.rate[bet], rule.clip[bet]))
         if rule.clip[bet] != last:  # the bets of one clip stand side by side
             last = rule.clip[bet]
-            first = bounds.clipped_sum(desk, number, last)
-            square = bounds.clipped_squares(desk, number, last)
+            first = bounds.clipped_sum(scratch, number, last)
+            square = bounds.clipped_squares(scratch, number, last)
         row.firsts[side, bet] += times * first
         row.squares[side, bet] += times * square
 
 
 @kernel
-def _lay_out(row: Record, rule: Record, desk: Desk, values: Numbers, begin: int, number: int, sign: float) -> None:
-    """Lay rewards on the desk, as distances from the arm's middle cell, with their exponentials."""
+def _lay_out(
+    row: Record, rule: Record, scratch: Scratch, values: Numbers, begin: int, number: int, sign: float
+) -> None:
+    """Lay rewards in scratch, as distances from the arm's middle cell, with their exponentials."""
     middle = row.base * rule.spacing
-    for place in range(number):
-        x = sign * min(max(values[begin + place] - middle, -lattice.FAR), lattice.FAR)
-        desk[lattice.X + place] = x
+    for index in range(number):
+        x = sign * min(max(values[begin + index] - middle, -lattice.FAR), lattice.FAR)
+        scratch[lattice.X + index] = x
         for group in range(GROUPS):
             if rule.group_end[group] > 0:
-                desk[lattice.EXPONENTIALS + lattice.BLOCK * group + place] = np.exp(rule.group_rate[group] * x)
+                scratch[lattice.EXPONENTIALS + lattice.BLOCK * group + index] = np.exp(rule.group_rate[group] * x)
 
 
 @inlined_kernel
@@ -142,13 +146,13 @@ def _last_cell(side: int) -> int:
 
 @entry_kernel
 def fill_cells(
-    rows: Lattice, rule: Rule, index: int, values: Numbers, counts: Numbers, missing: float, desk: Desk
+    rows: Lattice, rule: Rule, index: int, values: Numbers, counts: Numbers, missing: float, scratch: Scratch
 ) -> None:
     """Sum log h of an arm's rewards, in units of sigma, for the cells around its middle cell `base` (section 5)."""
     row = rows[index]
     number = missing
-    for place in range(counts.size):
-        number += counts[place]
+    for position in range(counts.size):
+        number += counts[position]
     row.based = 1
     row.start = row.sheeted = int(number)
     for side in range(lattice.SIDES):
@@ -163,48 +167,50 @@ def fill_cells(
     while begin < values.size:
         block = _block_from(counts, begin)
         for mirrored in range(2):
-            _lay_out(row, rule[0], desk, values, begin, block, 1.0 - 2.0 * mirrored)
+            _lay_out(row, rule[0], scratch, values, begin, block, 1.0 - 2.0 * mirrored)
             for flat in range(2):
                 side = mirrored + 2 * flat
                 for slot in range(_first_cell(side), _last_cell(side) + 1):
-                    lattice.fold_block(row, rule[0], desk, side, slot, block, counts[begin])
+                    lattice.fold_block(row, rule[0], scratch, side, slot, block, counts[begin])
         begin += block
 
 
 @entry_kernel
 def find_ends(sums: Sums, index: int, count: float) -> tuple[float, float]:
     """Return the ends of the interval of an arm, in the units of the bets (section 9)."""
-    return _ends(sums.rows, sums.tallies, sums.rule[0], sums.desk, index, count)
+    return _ends(sums.rows, sums.tallies, sums.rule[0], sums.scratch, index, count)
 
 
 @kernel
 def _ends(
-    rows: Lattice | None, tallies: Tallies | None, rule: Record, desk: Desk, index: int, count: float
+    rows: Lattice | None, tallies: Tallies | None, rule: Record, scratch: Scratch, index: int, count: float
 ) -> tuple[float, float]:
     lower, upper = -np.inf, np.inf
     if rows is not None:
         row = rows[index]
-        arm = Arm(row, desk, _ROOM, index, row.start)
-        lower, upper = lattice_end(arm, rule, desk, True, count), lattice_end(arm, rule, desk, False, count)
+        arm = Arm(row, scratch, _ROOM, index, row.start)
+        lower, upper = lattice_end(arm, rule, scratch, True, count), lattice_end(arm, rule, scratch, False, count)
     if tallies is not None:
         one = tallies[index]
-        lower = bounded_end(one, rule, desk, True, one.through, count)
-        upper = bounded_end(one, rule, desk, False, one.through, count)
+        lower = bounded_end(one, rule, scratch, True, one.through, count)
+        upper = bounded_end(one, rule, scratch, False, one.through, count)
     return lower, upper
 
 
 @entry_kernel
-def find_balance(rows: Lattice, rule: Rule, desk: Desk, index: int, count: float, lower: float, upper: float) -> float:
+def find_balance(
+    rows: Lattice, rule: Rule, scratch: Scratch, index: int, count: float, lower: float, upper: float
+) -> float:
     """Return the mean in the interval of an arm that the evidence supports, in the units of the bets (section 9)."""
     row = rows[index]
-    return lattice_balance(Arm(row, desk, _ROOM, index, row.start), rule[0], desk, count, lower, upper)
+    return lattice_balance(Arm(row, scratch, _ROOM, index, row.start), rule[0], scratch, count, lower, upper)
 
 
 @entry_kernel
-def fits_none(rows: Lattice, rule: Rule, desk: Desk, index: int, count: float) -> bool:
+def fits_none(rows: Lattice, rule: Rule, scratch: Scratch, index: int, count: float) -> bool:
     """Tell whether no mean fits the rewards of an arm (section 8)."""
     row = rows[index]
-    return row.start >= 2 and fits_no_mean(Arm(row, desk, _ROOM, index, row.start), rule[0], desk, count)
+    return row.start >= 2 and fits_no_mean(Arm(row, scratch, _ROOM, index, row.start), rule[0], scratch, count)
 
 
 # ------------------------------------------------------------------------------------------------------------ a pair
@@ -215,22 +221,22 @@ def _proves(
     sums: Sums, rows: Lattice | None, tallies: Tallies | None, b: int, a: int, lead: float, shared: float, enough: float
 ) -> bool:
     """Tell whether b leads a by more than `lead`, in the units of the bets, with so much log evidence (section 4)."""
-    rule, desk, replaced = sums.rule[0], sums.desk, Replaced(0.0, shared)
+    rule, scratch, replaced = sums.rule[0], sums.scratch, Replaced(0.0, shared)
     proved = False
     if rows is not None:
-        one, two = Arm(rows[b], desk, _ROOM, b, rows[b].start), Arm(rows[a], desk, _ROOM, a, rows[a].start)
+        one, two = Arm(rows[b], scratch, _ROOM, b, rows[b].start), Arm(rows[a], scratch, _ROOM, a, rows[a].start)
         shift = lattice.shift_for(rule, lead)
         point = lattice.subcell_at(rule, 0.5 * (one.row.location + two.row.location + lead))
         proved = one.n > 0 and two.n > 0
         if proved and _is_summed(one, lattice.UP, point) and _is_summed(two, lattice.DOWN, point + shift):
-            proved = lattice.weigh(one, two, rule, desk, point, shift, replaced, -np.inf) >= enough
+            proved = lattice.weigh(one, two, rule, scratch, point, shift, replaced, -np.inf) >= enough
         if proved:
-            proved, _ = lattice.is_proved(one, two, rule, desk, point, shift, replaced, enough)
+            proved, _ = lattice.is_proved(one, two, rule, scratch, point, shift, replaced, enough)
     if tallies is not None:
         first, second = tallies[b], tallies[a]
         if first.through > 0 and second.through > 0:
             point = 0.5 * (first.total / first.through + second.total / second.through + lead)
-            proved, _ = bounds.is_proved(first, second, rule, desk, point, lead, replaced, enough)
+            proved, _ = bounds.is_proved(first, second, rule, scratch, point, lead, replaced, enough)
     return proved
 
 
@@ -254,14 +260,14 @@ def find_worse(
     Only the first `rivals` of the order are compared with others, which can only make an answer weaker. If `hasty`,
     stop at the first arm, but for the one at the head of the order, that is not proved worse.
     """
-    for place in range(order.size):
-        a = order[place]
+    for index in range(order.size):
+        a = order[index]
         worse[a] = 0
-        for other in range(min(place, rivals)):
+        for other in range(min(index, rivals)):
             if _proves(sums, sums.rows, sums.tallies, order[other], a, lead, shared, sums.rule[0].log_threshold):
                 worse[a] = 1
                 break
-        if hasty and place > 0 and worse[a] == 0:
+        if hasty and index > 0 and worse[a] == 0:
             return
 
 
@@ -272,12 +278,12 @@ def proves(sums: Sums, b: int, a: int, lead: float, shared: float, enough: float
 
 
 @kernel
-def _least_log_pair(one: Record, two: Record, rule: Record, desk: Desk, shared: float) -> float:
+def _least_log_pair(one: Record, two: Record, rule: Record, scratch: Scratch, shared: float) -> float:
     """Return the infimum of log W over all means, from below: the tangents of a convex function (section 6)."""
     left, right = 0.0, 1.0
     replaced = Replaced(0.0, shared)
-    low, low_slope = bounds.pair_at(one, two, rule, desk, left, 0.0, replaced)
-    high, high_slope = bounds.pair_at(one, two, rule, desk, right, 0.0, replaced)
+    low, low_slope = bounds.pair_at(one, two, rule, scratch, left, 0.0, replaced)
+    high, high_slope = bounds.pair_at(one, two, rule, scratch, right, 0.0, replaced)
     if low_slope >= 0.0 or high_slope <= 0.0:
         return low if low_slope >= 0.0 else high
     meet = lower = 0.0
@@ -288,7 +294,7 @@ def _least_log_pair(one: Record, two: Record, rule: Record, desk: Desk, shared: 
         if min(low, high) - lower <= _LEAST_GAIN * max(abs(lower), 1.0):
             break
         mean = meet if turn & 1 == 0 and left < meet < right else 0.5 * (left + right)
-        value, slope = bounds.pair_at(one, two, rule, desk, mean, 0.0, replaced)
+        value, slope = bounds.pair_at(one, two, rule, scratch, mean, 0.0, replaced)
         if slope < 0.0:
             left, low, low_slope = mean, value, slope
         else:
@@ -315,7 +321,7 @@ def _judge(
     if tallies is not None:
         if tallies[a].through == 0 or tallies[b].through == 0:
             return 0.0, -np.inf
-        evidence = _least_log_pair(tallies[b], tallies[a], sums.rule[0], sums.desk, shared)
+        evidence = _least_log_pair(tallies[b], tallies[a], sums.rule[0], sums.scratch, shared)
     if rows is not None:
         low, high = 0.0, 1.0
         while high < 1e9 and _proves(sums, rows, tallies, b, a, 0.0, shared, high):
@@ -344,41 +350,43 @@ def _judge(
 
 
 @kernel
-def _write_totals(rule: Record, desk: Desk, place: int, n: float, own: float) -> None:
+def _write_totals(rule: Record, scratch: Scratch, index: int, n: float, own: float) -> None:
     """Turn what a reward can gain at most on average into what all of an arm's can, less its own price."""
     for bet in range(rule.bets):
-        desk[place + bet] = n * desk[place + bet] - own * rule.odds[bet]
+        scratch[index + bet] = n * scratch[index + bet] - own * rule.odds[bet]
 
 
 @entry_kernel
-def is_beyond_bounds(pair: Tallies, rule: Rule, desk: Desk, own: Numbers, shared: float) -> bool:
+def is_beyond_bounds(pair: Tallies, rule: Rule, scratch: Scratch, own: Numbers, shared: float) -> bool:
     """Tell whether no term of W(b, a) can grow at some mean, as in limits.py, with n_b and n_a rewards (section 10).
 
     The pair are the sums of b and a, and `own` is how many rewards of each of them may have been replaced.
     """
     one, two = pair[0], pair[1]
-    write_bounded_means(one, two, rule[0], desk)
+    write_bounded_means(one, two, rule[0], scratch)
     for point in range(GRID + 1):
-        write_bounded_excess(rule[0], desk, one.total / one.through, two.total / two.through, point)
-        _write_totals(rule[0], desk, bounds.UPS, float(one.through), own[0])
-        _write_totals(rule[0], desk, bounds.DOWNS, float(two.through), own[1])
-        if not can_grow(rule[0], desk, bounds.UPS, bounds.DOWNS, Replaced(0.0, shared)):
+        write_bounded_excess(rule[0], scratch, one.total / one.through, two.total / two.through, point)
+        _write_totals(rule[0], scratch, bounds.UPS, float(one.through), own[0])
+        _write_totals(rule[0], scratch, bounds.DOWNS, float(two.through), own[1])
+        if not can_grow(rule[0], scratch, bounds.UPS, bounds.DOWNS, Replaced(0.0, shared)):
             return True
     return False
 
 
 @kernel
-def _write_moments(row: Record, rule: Record, desk: Desk, rewards: Values, sign: float, slot: int, place: int) -> int:
-    """Write the sums of h and of h^2 of all bets of a cell to the desk; return over how many rewards."""
+def _write_moments(
+    row: Record, rule: Record, scratch: Scratch, rewards: Values, sign: float, slot: int, index: int
+) -> int:
+    """Write the sums of h and of h^2 of all bets of a cell to scratch; return over how many rewards."""
     for bet in range(2 * BETS):
-        desk[place + bet] = 0.0
+        scratch[index + bet] = 0.0
     cell = slot if sign > 0.0 else CELLS - slot
     values, counts = rewards
     begin, number = 0, 0.0
     while begin < values.size:
         block = _block_from(counts, begin)
-        _lay_out(row, rule, desk, values, begin, block, sign)
-        lattice.add_moments(rule, desk, cell, block, counts[begin], place)
+        _lay_out(row, rule, scratch, values, begin, block, sign)
+        lattice.add_moments(rule, scratch, cell, block, counts[begin], index)
         number += block * counts[begin]
         begin += block
     return int(number)
@@ -386,7 +394,7 @@ def _write_moments(row: Record, rule: Record, desk: Desk, rewards: Values, sign:
 
 @entry_kernel
 def is_beyond_lattice(
-    pair: Lattice, rule: Rule, desk: Desk, rewards_b: Values, rewards_a: Values, own: Numbers, shared: float
+    pair: Lattice, rule: Rule, scratch: Scratch, rewards_b: Values, rewards_a: Values, own: Numbers, shared: float
 ) -> bool:
     """Tell whether no term of W(b, a) can grow at some mean, as `is_beyond_bounds` does."""
     one, two = pair[0], pair[1]
@@ -396,16 +404,16 @@ def is_beyond_lattice(
         up, down = cell - one.base + HALF, cell - two.base + HALF
         if not (0 <= up < CELLS and 0 <= down < CELLS):
             return False
-        number = _write_moments(one, rule[0], desk, rewards_b, 1.0, up, ups)
-        other = _write_moments(two, rule[0], desk, rewards_a, -1.0, down, downs)
+        number = _write_moments(one, rule[0], scratch, rewards_b, 1.0, up, ups)
+        other = _write_moments(two, rule[0], scratch, rewards_a, -1.0, down, downs)
         if number < 2 or other < 2:
             return False
-        log_means(desk, ups, rule[0].bets, number)
-        log_means(desk, downs, rule[0].bets, other)
+        log_means(scratch, ups, rule[0].bets, number)
+        log_means(scratch, downs, rule[0].bets, other)
         for point in range(POINTS + 1):
-            write_lattice_excess(rule[0], desk, point)
-            _write_totals(rule[0], desk, lattice.UPS, float(one.start), own[0])
-            _write_totals(rule[0], desk, lattice.DOWNS, float(two.start), own[1])
-            if not can_grow(rule[0], desk, lattice.UPS, lattice.DOWNS, Replaced(0.0, shared)):
+            write_lattice_excess(rule[0], scratch, point)
+            _write_totals(rule[0], scratch, lattice.UPS, float(one.start), own[0])
+            _write_totals(rule[0], scratch, lattice.DOWNS, float(two.start), own[1])
+            if not can_grow(rule[0], scratch, lattice.UPS, lattice.DOWNS, Replaced(0.0, shared)):
                 return True
     return False

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.kernels.evidence.pair import BETS, CELLS, GROUPS, HALF, SUBCELLS, Desk, Replaced, log_pair, reaches
+from bestarm.kernels.evidence.pair import BETS, CELLS, GROUPS, HALF, SUBCELLS, Replaced, Scratch, log_pair, reaches
 from bestarm.kernels.jit.compile import fast_kernel, inlined_kernel, kernel
 from bestarm.kernels.order_statistics.samples import Pool, Record
 from bestarm.kernels.order_statistics.selection import select_last
@@ -44,7 +44,7 @@ lattice_dtype = np.dtype(
     ]
 )
 
-# The desk: rewards and their exponentials, then log evidence of the bets.
+# The scratch: rewards and their exponentials, then log evidence of the bets.
 X = 0
 EXPONENTIALS = BLOCK
 UPS = BLOCK * (1 + GROUPS)
@@ -89,62 +89,64 @@ def bet_around(rule: Record, cell: int, bet: int) -> Bet:
 
 
 @fast_kernel
-def _product(desk: Desk, number: int, exponentials: int, bet: Bet) -> float:
+def _product(scratch: Scratch, number: int, exponentials: int, bet: Bet) -> float:
     """Return the product of h over a block of rewards."""
     product = 1.0
-    for place in range(number):
-        product *= min(bet.most, bet.constant + bet.slope * desk[place] + bet.size * desk[exponentials + place])
+    for index in range(number):
+        product *= min(bet.most, bet.constant + bet.slope * scratch[index] + bet.size * scratch[exponentials + index])
     return product
 
 
 @fast_kernel
-def _flat_product(desk: Desk, number: int, exponentials: int, bet: Bet, turn: float, least: float) -> float:
+def _flat_product(scratch: Scratch, number: int, exponentials: int, bet: Bet, turn: float, least: float) -> float:
     """Return the product of h over a block of rewards, with its least value for those below the turn."""
     product = 1.0
-    for place in range(number):
-        h = min(bet.most, bet.constant + bet.slope * desk[place] + bet.size * desk[exponentials + place])
-        product *= least if desk[place] < turn else h
+    for index in range(number):
+        h = min(bet.most, bet.constant + bet.slope * scratch[index] + bet.size * scratch[exponentials + index])
+        product *= least if scratch[index] < turn else h
     return product
 
 
 @fast_kernel
-def _moments(desk: Desk, number: int, exponentials: int, bet: Bet) -> tuple[float, float]:
+def _moments(scratch: Scratch, number: int, exponentials: int, bet: Bet) -> tuple[float, float]:
     """Return the sums of h and of h^2 over a block of rewards."""
     first = second = 0.0
-    for place in range(number):
-        h = min(bet.most, bet.constant + bet.slope * desk[place] + bet.size * desk[exponentials + place])
+    for index in range(number):
+        h = min(bet.most, bet.constant + bet.slope * scratch[index] + bet.size * scratch[exponentials + index])
         first += h
         second += h * h
     return first, second
 
 
 @kernel
-def fold_block(row: Record, rule: Record, desk: Desk, side: int, slot: int, number: int, times: float) -> None:
-    """Add the logarithms of h over the block of rewards on the desk to the sums of a cell, so many times."""
+def fold_block(row: Record, rule: Record, scratch: Scratch, side: int, slot: int, number: int, times: float) -> None:
+    """Add the logarithms of h over the block of rewards in scratch to the sums of a cell, so many times."""
     cell = slot if side in (UP, FLAT_UP) else CELLS - slot  # mirrored: the middle cell is HALF either way
     first = 0
     for group in range(GROUPS):
         exponentials = EXPONENTIALS + BLOCK * group
         for bet in range(first, rule.group_end[group]):
             if side < FLAT_UP:
-                product = _product(desk, number, exponentials, bet_around(rule, cell, bet))
+                product = _product(scratch, number, exponentials, bet_around(rule, cell, bet))
             else:
                 turn = rule.lowest[bet] + (cell - HALF) * rule.spacing
-                product = _flat_product(desk, number, exponentials, bet_around(rule, cell, bet), turn, rule.least[bet])
+                product = _flat_product(
+                    scratch, number, exponentials, bet_around(rule, cell, bet), turn, rule.least[bet]
+                )
             row.sums[side, slot, bet] += times * np.log(product)
         first = max(first, rule.group_end[group])
 
 
 @kernel
-def add_moments(rule: Record, desk: Desk, cell: int, number: int, times: float, place: int) -> None:
-    """Add the sums of h and of h^2 over the block of rewards on the desk to those at a place, so many times."""
+def add_moments(rule: Record, scratch: Scratch, cell: int, number: int, times: float, index: int) -> None:
+    """Add the sums of h and of h^2 over the block of rewards in scratch to those at a place, so many times."""
     first = 0
     for group in range(GROUPS):
         exponentials = EXPONENTIALS + BLOCK * group
         for bet in range(first, rule.group_end[group]):
-            total, squares = _moments(desk, number, exponentials, bet_around(rule, cell, bet))
-            desk[place + bet] += times * total
-            desk[place + BETS + bet] += times * squares
+            total, squares = _moments(scratch, number, exponentials, bet_around(rule, cell, bet))
+            scratch[index + bet] += times * total
+            scratch[index + BETS + bet] += times * squares
         first = max(first, rule.group_end[group])
 
 
@@ -160,33 +162,33 @@ def _fill_sheet(arm: Arm, rule: Record, stride: int, n: int) -> None:
     row, pool, room = arm.row, arm.pool, arm.room
     middle = row.base * rule.spacing
     for reward in range(max(row.sheeted, row.start), n):
-        place = arm.ring * room + (reward & (room - 1))
-        x = min(max(pool[place] - middle, -FAR), FAR)
+        index = arm.ring * room + (reward & (room - 1))
+        x = min(max(pool[index] - middle, -FAR), FAR)
         for group in range(GROUPS):
             if rule.group_end[group] > 0:
-                pool[place + (group + 1) * stride] = np.exp(rule.group_rate[group] * x)
+                pool[index + (group + 1) * stride] = np.exp(rule.group_rate[group] * x)
     row.sheeted = max(row.sheeted, n)
 
 
 @kernel
-def _lay_out(arm: Arm, rule: Record, desk: Desk, sign: float, begin: int, number: int) -> None:
-    """Lay a block of an arm's rewards on the desk, as distances from its middle cell, with their exponentials."""
+def _lay_out(arm: Arm, rule: Record, scratch: Scratch, sign: float, begin: int, number: int) -> None:
+    """Lay a block of an arm's rewards in scratch, as distances from its middle cell, with their exponentials."""
     pool = arm.pool
     stride = pool.size // (1 + GROUPS)
     _fill_sheet(arm, rule, stride, begin + number)
     middle = arm.row.base * rule.spacing
     start = arm.ring * arm.room + (begin & (arm.room - 1))
-    for place in range(number):
-        desk[X + place] = sign * min(max(pool[start + place] - middle, -FAR), FAR)
+    for index in range(number):
+        scratch[X + index] = sign * min(max(pool[start + index] - middle, -FAR), FAR)
     for group in range(GROUPS):
         if rule.group_end[group] > 0:
             values, exponentials = start + (group + 1) * stride, EXPONENTIALS + BLOCK * group
-            for place in range(number):
-                desk[exponentials + place] = pool[values + place] if sign > 0.0 else 1.0 / pool[values + place]
+            for index in range(number):
+                scratch[exponentials + index] = pool[values + index] if sign > 0.0 else 1.0 / pool[values + index]
 
 
 @kernel
-def fold(arm: Arm, rule: Record, desk: Desk, side: int, first: int, last: int) -> bool:
+def fold(arm: Arm, rule: Record, scratch: Scratch, side: int, first: int, last: int) -> bool:
     """Sum the cells first, ..., last of an arm over the rewards that count; False if one of them is out of reach."""
     row, n = arm.row, arm.n
     if first < 0 or last >= CELLS:
@@ -202,29 +204,29 @@ def fold(arm: Arm, rule: Record, desk: Desk, side: int, first: int, last: int) -
         for slot in range(first, last + 1):
             if row.through[side, slot] > begin:
                 number = min(number, row.through[side, slot] - begin)
-        _lay_out(arm, rule, desk, sign, begin, number)
+        _lay_out(arm, rule, scratch, sign, begin, number)
         for slot in range(first, last + 1):
             if row.through[side, slot] == begin:
                 if begin == 0:
                     for bet in range(LANES):
                         row.sums[side, slot, bet] = 0.0
-                fold_block(row, rule, desk, side, slot, number, 1.0)
+                fold_block(row, rule, scratch, side, slot, number, 1.0)
                 row.through[side, slot] += number
         begin += number
     return True
 
 
 @kernel
-def write_moments(arm: Arm, rule: Record, desk: Desk, side: int, slot: int, place: int) -> int:
-    """Write the sums of h and of h^2 over the rewards kept, of all bets of a cell, to the desk; return how many."""
+def write_moments(arm: Arm, rule: Record, scratch: Scratch, side: int, slot: int, index: int) -> int:
+    """Write the sums of h and of h^2 over the rewards kept, of all bets of a cell, to scratch; return how many."""
     for bet in range(2 * BETS):
-        desk[place + bet] = 0.0
+        scratch[index + bet] = 0.0
     cell = slot if side == UP else CELLS - slot
     begin = arm.row.start
     while begin < arm.n:
         number = _block_from(arm.room, begin, arm.n)
-        _lay_out(arm, rule, desk, 1.0 if side == UP else -1.0, begin, number)
-        add_moments(rule, desk, cell, number, 1.0, place)
+        _lay_out(arm, rule, scratch, 1.0 if side == UP else -1.0, begin, number)
+        add_moments(rule, scratch, cell, number, 1.0, index)
         begin += number
     return arm.n - arm.row.start
 
@@ -238,18 +240,18 @@ def forget_cells(row: Record) -> None:
 
 
 @kernel
-def locate(arm: Arm, rule: Record, desk: Desk) -> None:
+def locate(arm: Arm, rule: Record, scratch: Scratch) -> None:
     """Renew the location of an arm, the median of its last rewards, and move its cells if it has left their middle."""
     row, n, room = arm.row, arm.n, arm.room
     number = min(n - row.start, MOST_LOCATED)
     if number < 1:
         return
-    for place in range(number):
-        desk[_LOCATED + place] = arm.pool[arm.ring * room + ((n - number + place) & (room - 1))]
-    select_last(desk, _LOCATED, number, number - (number >> 1), 1.0)
-    median = desk[_LOCATED + (number >> 1)]
-    for place in range(number >> 1, number):
-        median = min(median, desk[_LOCATED + place])
+    for index in range(number):
+        scratch[_LOCATED + index] = arm.pool[arm.ring * room + ((n - number + index) & (room - 1))]
+    select_last(scratch, _LOCATED, number, number - (number >> 1), 1.0)
+    median = scratch[_LOCATED + (number >> 1)]
+    for index in range(number >> 1, number):
+        median = min(median, scratch[_LOCATED + index])
     row.location = median
     cell = int(np.floor(row.location / rule.spacing + 0.5))
     if row.start == 0 and (row.based == 0 or abs(cell - row.base) > 8):
@@ -260,10 +262,10 @@ def locate(arm: Arm, rule: Record, desk: Desk) -> None:
 
 
 @inlined_kernel
-def read(arm: Arm, rule: Record, desk: Desk, place: int, side: int, slot: int, point: int, count: float) -> None:
-    """Write the log evidence of the bets of a cell to the desk: sums less prices (sections 3 and 5)."""
+def read(arm: Arm, rule: Record, scratch: Scratch, index: int, side: int, slot: int, point: int, count: float) -> None:
+    """Write the log evidence of the bets of a cell to scratch: sums less prices (sections 3 and 5)."""
     for bet in range(rule.bets):
-        desk[place + bet] = arm.row.sums[side, slot, bet] - arm.n * rule.price[bet, point] - count * rule.odds[bet]
+        scratch[index + bet] = arm.row.sums[side, slot, bet] - arm.n * rule.price[bet, point] - count * rule.odds[bet]
 
 
 # ----------------------------------------------------------------------------------------------------------- a pair
@@ -294,59 +296,59 @@ def slot_of(arm: Arm, point: int) -> int:
 
 
 @kernel
-def pair_at(one: Arm, two: Arm, rule: Record, desk: Desk, point: int, replaced: Replaced, enough: float) -> float:
+def pair_at(one: Arm, two: Arm, rule: Record, scratch: Scratch, point: int, replaced: Replaced, enough: float) -> float:
     """Return log W of the pair at one sub-cell, by the cell's own sums: at least the infimum over all means.
 
     -infinity if it is certain to be below `enough`, nan if the cell is out of reach. The log evidence of the bets stays
-    on the desk.
+    in scratch.
     """
     up, down = slot_of(one, point), slot_of(two, point)
-    if not fold(one, rule, desk, UP, up, up):
+    if not fold(one, rule, scratch, UP, up, up):
         return np.nan
-    if not fold(two, rule, desk, DOWN, down, down):
+    if not fold(two, rule, scratch, DOWN, down, down):
         return np.nan
-    return weigh(one, two, rule, desk, point, 0, replaced, enough)
+    return weigh(one, two, rule, scratch, point, 0, replaced, enough)
 
 
 @kernel
 def weigh(
-    one: Arm, two: Arm, rule: Record, desk: Desk, point: int, shift: int, replaced: Replaced, enough: float
+    one: Arm, two: Arm, rule: Record, scratch: Scratch, point: int, shift: int, replaced: Replaced, enough: float
 ) -> float:
     """Return the same at a sub-cell of b, and of a so many further up, whose cells have been summed."""
     up, down = slot_of(one, point), slot_of(two, point + shift)
-    read(one, rule, desk, UPS, UP, up, (point & (SUBCELLS - 1)) + 1, replaced.own)
-    read(two, rule, desk, DOWNS, DOWN, down, SUBCELLS - ((point + shift) & (SUBCELLS - 1)), replaced.own)
-    return log_pair(rule, desk, UPS, DOWNS, replaced.shared, enough)
+    read(one, rule, scratch, UPS, UP, up, (point & (SUBCELLS - 1)) + 1, replaced.own)
+    read(two, rule, scratch, DOWNS, DOWN, down, SUBCELLS - ((point + shift) & (SUBCELLS - 1)), replaced.own)
+    return log_pair(rule, scratch, UPS, DOWNS, replaced.shared, enough)
 
 
 @kernel
-def write_growth(rule: Record, desk: Desk, point: int) -> None:
-    """Write to the desk what the bets of both arms can gain in a round at a sub-cell."""
+def write_growth(rule: Record, scratch: Scratch, point: int) -> None:
+    """Write to scratch what the bets of both arms can gain in a round at a sub-cell."""
     part = point & (SUBCELLS - 1)
     for bet in range(rule.bets):
-        desk[GROWTH + bet] = rule.log_most[bet] - rule.price[bet, part + 1]
-        desk[GROWTH + BETS + bet] = rule.log_most[bet] - rule.price[bet, SUBCELLS - part]
+        scratch[GROWTH + bet] = rule.log_most[bet] - rule.price[bet, part + 1]
+        scratch[GROWTH + BETS + bet] = rule.log_most[bet] - rule.price[bet, SUBCELLS - part]
 
 
 @kernel
-def edge(arm: Arm, rule: Record, desk: Desk, up: bool, begin: int, count: float, enough: float) -> int:
+def edge(arm: Arm, rule: Record, scratch: Scratch, up: bool, begin: int, count: float, enough: float) -> int:
     """Return the cell, from `begin` outwards, beyond which an arm's evidence alone is enough (section 5).
 
     Outwards is downwards for the arm that is said to be better. The flat bets of a cell, at the price of its inner end,
-    are below all bets of the cells beyond it; their log evidence is left on the desk. LOST if there is no such cell.
+    are below all bets of the cells beyond it; their log evidence is left in scratch. LOST if there is no such cell.
     """
     side, flat, step = (UP, FLAT_UP, -1) if up else (DOWN, FLAT_DOWN, 1)
-    place = UPS if up else DOWNS
+    index = UPS if up else DOWNS
     slot = min(max(begin, 0), CELLS - 1)
     while 0 <= slot < CELLS:
-        if not fold(arm, rule, desk, side, slot, slot):
+        if not fold(arm, rule, scratch, side, slot, slot):
             return LOST
-        read(arm, rule, desk, place, side, slot, SUBCELLS, count)
-        if reaches(rule, desk, place, enough):  # flat evidence is less: most cells need not be asked for it
-            if not fold(arm, rule, desk, flat, slot, slot):
+        read(arm, rule, scratch, index, side, slot, SUBCELLS, count)
+        if reaches(rule, scratch, index, enough):  # flat evidence is less: most cells need not be asked for it
+            if not fold(arm, rule, scratch, flat, slot, slot):
                 return LOST
-            read(arm, rule, desk, place, flat, slot, SUBCELLS, count)
-            if reaches(rule, desk, place, enough):
+            read(arm, rule, scratch, index, flat, slot, SUBCELLS, count)
+            if reaches(rule, scratch, index, enough):
                 return slot
         slot += step
     return LOST
@@ -354,16 +356,16 @@ def edge(arm: Arm, rule: Record, desk: Desk, up: bool, begin: int, count: float,
 
 @inlined_kernel
 def _is_enough(
-    one: Arm, two: Arm, rule: Record, desk: Desk, right: int, left: int, replaced: Replaced, enough: float
+    one: Arm, two: Arm, rule: Record, scratch: Scratch, right: int, left: int, replaced: Replaced, enough: float
 ) -> bool:
     """Tell whether W is enough where arm b's mean ends at the point `right` and arm a's begins at the point `left`.
 
     Points are ends of sub-cells: `right` belongs to the cell that it ends, `left` to the one that it begins.
     """
     up, down = cell_of(right - 1), cell_of(left)
-    read(one, rule, desk, UPS, UP, up - one.row.base + HALF, right - (up << 6), replaced.own)
-    read(two, rule, desk, DOWNS, DOWN, down - two.row.base + HALF, SUBCELLS - (left - (down << 6)), replaced.own)
-    return log_pair(rule, desk, UPS, DOWNS, replaced.shared, enough) >= enough
+    read(one, rule, scratch, UPS, UP, up - one.row.base + HALF, right - (up << 6), replaced.own)
+    read(two, rule, scratch, DOWNS, DOWN, down - two.row.base + HALF, SUBCELLS - (left - (down << 6)), replaced.own)
+    return log_pair(rule, scratch, UPS, DOWNS, replaced.shared, enough) >= enough
 
 
 @inlined_kernel
@@ -374,7 +376,7 @@ def _segment_end(left: int, shift: int, end: int) -> int:
 
 @kernel
 def is_proved(
-    one: Arm, two: Arm, rule: Record, desk: Desk, point: int, shift: int, replaced: Replaced, enough: float
+    one: Arm, two: Arm, rule: Record, scratch: Scratch, point: int, shift: int, replaced: Replaced, enough: float
 ) -> tuple[bool, int]:
     """Tell whether W >= exp(enough) at all means of b and a with a's at or above b's, and where to look first if not.
 
@@ -382,32 +384,32 @@ def is_proved(
     positive one tolerates it). `point` is where to begin.
     """
     alone, count = enough - np.log(rule.alone), replaced.own + replaced.shared
-    low = edge(one, rule, desk, True, slot_of(one, point), count, alone)
+    low = edge(one, rule, scratch, True, slot_of(one, point), count, alone)
     if low == LOST:
         return False, point
-    high = edge(two, rule, desk, False, slot_of(two, point + shift), count, alone)
+    high = edge(two, rule, scratch, False, slot_of(two, point + shift), count, alone)
     if high == LOST:
         return False, point
     begin = (low - HALF + one.row.base + 1) << 6
     end = ((high - HALF + two.row.base) << 6) - shift
     if begin >= end:
         return True, point
-    if not fold(one, rule, desk, UP, low + 1, slot_of(one, end - 1)):
+    if not fold(one, rule, scratch, UP, low + 1, slot_of(one, end - 1)):
         return False, point
-    if not fold(two, rule, desk, DOWN, slot_of(two, begin + shift), high - 1):
+    if not fold(two, rule, scratch, DOWN, slot_of(two, begin + shift), high - 1):
         return False, point
     # Both means in the same cells: within a cell evidence is monotone, so that a's mean may be taken to be b's.
     left = begin
     length = SUBCELLS
     while left < end:
         right = min(left + length, _segment_end(left, shift, end))
-        if _is_enough(one, two, rule, desk, right, left + shift, replaced, enough):
+        if _is_enough(one, two, rule, scratch, right, left + shift, replaced, enough):
             left = right
             length = min(2 * length, SUBCELLS)
         elif right - left > 1:
             length = (right - left + 1) >> 1
         else:
-            return False, _descend(one, two, rule, desk, left, (begin, end), shift, replaced)
+            return False, _descend(one, two, rule, scratch, left, (begin, end), shift, replaced)
     # And a's mean in a cell above that of b's: b's at the end of its cell, a's at the beginning.
     left = begin
     while left < end:
@@ -415,7 +417,7 @@ def is_proved(
         other = right
         while other < end:
             if cell_of(other + shift) > cell_of(left + shift) and not _is_enough(
-                one, two, rule, desk, right, other + shift, replaced, enough
+                one, two, rule, scratch, right, other + shift, replaced, enough
             ):
                 return False, point
             other = _segment_end(other, shift, end)
@@ -425,17 +427,24 @@ def is_proved(
 
 @kernel
 def _descend(
-    one: Arm, two: Arm, rule: Record, desk: Desk, point: int, span: tuple[int, int], shift: int, replaced: Replaced
+    one: Arm,
+    two: Arm,
+    rule: Record,
+    scratch: Scratch,
+    point: int,
+    span: tuple[int, int],
+    shift: int,
+    replaced: Replaced,
 ) -> int:
     """Return a sub-cell where W is about least, from one on where it is not enough: where to look first next time."""
     begin, end = span
-    value = weigh(one, two, rule, desk, point, shift, replaced, -np.inf)
+    value = weigh(one, two, rule, scratch, point, shift, replaced, -np.inf)
     step = SUBCELLS >> 1
     while step > 0:
         moved = False
         for other in (point - step, point + step):
             if begin <= other < end:
-                found = weigh(one, two, rule, desk, other, shift, replaced, -np.inf)
+                found = weigh(one, two, rule, scratch, other, shift, replaced, -np.inf)
                 if found < value:
                     point, value, moved = other, found, True
                     break

@@ -12,7 +12,7 @@ import numpy as np
 from bestarm.kernels.evidence import bounded as bounds
 from bestarm.kernels.evidence import lattice
 from bestarm.kernels.evidence.lattice import Arm
-from bestarm.kernels.evidence.pair import BETS, CELLS, HALF, SUBCELLS, Desk, Replaced, own_or_shared
+from bestarm.kernels.evidence.pair import BETS, CELLS, HALF, SUBCELLS, Replaced, Scratch, own_or_shared
 from bestarm.kernels.jit.compile import kernel
 from bestarm.kernels.order_statistics.samples import Record
 
@@ -28,18 +28,18 @@ def _radius(n: int) -> float:
 
 
 @kernel
-def log_means(desk: Desk, place: int, bets: int, number: int) -> None:
-    """Turn sums of h and h^2 on the desk into logarithms of what the mean of h may be at most."""
+def log_means(scratch: Scratch, index: int, bets: int, number: int) -> None:
+    """Turn sums of h and h^2 in scratch into logarithms of what the mean of h may be at most."""
     z = _radius(number)
     for bet in range(bets):
-        mean = desk[place + bet] / number
-        variance = max(desk[place + BETS + bet] / number - mean * mean, 0.0)
-        desk[place + bet] = np.log(mean + z * np.sqrt(variance / number))
+        mean = scratch[index + bet] / number
+        variance = max(scratch[index + BETS + bet] / number - mean * mean, 0.0)
+        scratch[index + bet] = np.log(mean + z * np.sqrt(variance / number))
 
 
 @kernel
-def can_grow(rule: Record, desk: Desk, up: int, down: int, replaced: Replaced) -> bool:
-    """Tell whether some term of W can grow, from the excess of log means over log prices on the desk.
+def can_grow(rule: Record, scratch: Scratch, up: int, down: int, replaced: Replaced) -> bool:
+    """Tell whether some term of W can grow, from the excess of log means over log prices in scratch.
 
     `replaced` is of as many rewards as the excess is.
     """
@@ -47,8 +47,8 @@ def can_grow(rule: Record, desk: Desk, up: int, down: int, replaced: Replaced) -
     highest_up = highest_down = -np.inf
     for bet in range(rule.bets):
         cost = (own + shared) * rule.odds[bet]
-        highest_up = max(highest_up, desk[up + bet] - cost)
-        highest_down = max(highest_down, desk[down + bet] - cost)
+        highest_up = max(highest_up, scratch[up + bet] - cost)
+        highest_down = max(highest_down, scratch[down + bet] - cost)
     if highest_up > 0.0 or highest_down > 0.0:
         return True
     if shared == 0.0:
@@ -56,7 +56,7 @@ def can_grow(rule: Record, desk: Desk, up: int, down: int, replaced: Replaced) -
     for bet in range(rule.bets):
         for other in range(rule.bets):
             cost = shared * max(rule.odds[bet], rule.odds[other])
-            if desk[up + bet] + desk[down + other] > cost:
+            if scratch[up + bet] + scratch[down + other] > cost:
                 return True
     return False
 
@@ -72,17 +72,17 @@ def cells_to_try(one: Record, two: Record, rule: Record) -> tuple[int, int]:
 
 
 @kernel
-def write_lattice_excess(rule: Record, desk: Desk, point: int) -> None:
-    """Write the excess of log means over log prices to the desk, at one of the means that are tried in a cell."""
+def write_lattice_excess(rule: Record, scratch: Scratch, point: int) -> None:
+    """Write the excess of log means over log prices to scratch, at one of the means that are tried in a cell."""
     part = point * (SUBCELLS // POINTS)
     ups, downs = lattice.MOMENTS, lattice.MOMENTS + 2 * BETS
     for bet in range(rule.bets):
-        desk[lattice.UPS + bet] = desk[ups + bet] - rule.price[bet, part]
-        desk[lattice.DOWNS + bet] = desk[downs + bet] - rule.price[bet, SUBCELLS - part]
+        scratch[lattice.UPS + bet] = scratch[ups + bet] - rule.price[bet, part]
+        scratch[lattice.DOWNS + bet] = scratch[downs + bet] - rule.price[bet, SUBCELLS - part]
 
 
 @kernel
-def is_beyond_lattice(one: Arm, two: Arm, rule: Record, desk: Desk, count: float) -> bool:
+def is_beyond_lattice(one: Arm, two: Arm, rule: Record, scratch: Scratch, count: float) -> bool:
     """Tell whether no bet on arm b being better than arm a can grow at some mean."""
     replaced = own_or_shared(rule, count / one.n)
     first, last = cells_to_try(one.row, two.row, rule)
@@ -91,46 +91,46 @@ def is_beyond_lattice(one: Arm, two: Arm, rule: Record, desk: Desk, count: float
         up, down = cell - one.row.base + HALF, cell - two.row.base + HALF
         if not (0 <= up < CELLS and 0 <= down < CELLS):
             return False
-        number = lattice.write_moments(one, rule, desk, lattice.UP, up, ups)
-        other = lattice.write_moments(two, rule, desk, lattice.DOWN, down, downs)
+        number = lattice.write_moments(one, rule, scratch, lattice.UP, up, ups)
+        other = lattice.write_moments(two, rule, scratch, lattice.DOWN, down, downs)
         if number < 2 or other < 2:
             return False
-        log_means(desk, ups, rule.bets, number)
-        log_means(desk, downs, rule.bets, other)
+        log_means(scratch, ups, rule.bets, number)
+        log_means(scratch, downs, rule.bets, other)
         for point in range(POINTS + 1):
-            write_lattice_excess(rule, desk, point)
-            if not can_grow(rule, desk, lattice.UPS, lattice.DOWNS, replaced):
+            write_lattice_excess(rule, scratch, point)
+            if not can_grow(rule, scratch, lattice.UPS, lattice.DOWNS, replaced):
                 return True
     return False
 
 
 @kernel
-def write_bounded_means(one: Record, two: Record, rule: Record, desk: Desk) -> None:
-    """Write logarithms of what the means of h of two arms with bounds may be at most to the desk."""
+def write_bounded_means(one: Record, two: Record, rule: Record, scratch: Scratch) -> None:
+    """Write logarithms of what the means of h of two arms with bounds may be at most to scratch."""
     ups, downs = bounds.MOMENTS, bounds.MOMENTS + 2 * BETS
-    log_means(desk, ups, rule.bets, bounds.write_moments(one, rule, desk, bounds.UP, ups))
-    log_means(desk, downs, rule.bets, bounds.write_moments(two, rule, desk, bounds.DOWN, downs))
+    log_means(scratch, ups, rule.bets, bounds.write_moments(one, rule, scratch, bounds.UP, ups))
+    log_means(scratch, downs, rule.bets, bounds.write_moments(two, rule, scratch, bounds.DOWN, downs))
 
 
 @kernel
-def write_bounded_excess(rule: Record, desk: Desk, first: float, second: float, point: int) -> None:
+def write_bounded_excess(rule: Record, scratch: Scratch, first: float, second: float, point: int) -> None:
     """Write the excess of log means over log prices, at one of the means that are tried for arms of these means."""
     low, high = max(min(first, second) - 0.15, 0.0), min(max(first, second) + 0.15, 1.0)
     m = low + (high - low) * point / GRID
     ups, downs = bounds.MOMENTS, bounds.MOMENTS + 2 * BETS
     for bet in range(rule.bets):
         fixed, rising, clip = rule.fixed[bet], rule.rising[bet], rule.clip[bet]
-        desk[bounds.UPS + bet] = desk[ups + bet] - np.log(fixed + rising * min(m, clip))
-        desk[bounds.DOWNS + bet] = desk[downs + bet] - np.log(fixed + rising * min(1.0 - m, clip))
+        scratch[bounds.UPS + bet] = scratch[ups + bet] - np.log(fixed + rising * min(m, clip))
+        scratch[bounds.DOWNS + bet] = scratch[downs + bet] - np.log(fixed + rising * min(1.0 - m, clip))
 
 
 @kernel
-def is_beyond_bounds(one: Record, two: Record, rule: Record, desk: Desk, n: int, count: float) -> bool:
+def is_beyond_bounds(one: Record, two: Record, rule: Record, scratch: Scratch, n: int, count: float) -> bool:
     """Tell whether no bet on arm b being better than arm a can grow at some mean."""
     replaced = own_or_shared(rule, count / n)
-    write_bounded_means(one, two, rule, desk)
+    write_bounded_means(one, two, rule, scratch)
     for point in range(GRID + 1):
-        write_bounded_excess(rule, desk, one.total / n, two.total / n, point)
-        if not can_grow(rule, desk, bounds.UPS, bounds.DOWNS, replaced):
+        write_bounded_excess(rule, scratch, one.total / n, two.total / n, point)
+        if not can_grow(rule, scratch, bounds.UPS, bounds.DOWNS, replaced):
             return True
     return False

@@ -13,7 +13,7 @@ import numpy as np
 from bestarm.kernels.jit.compile import inlined_kernel, kernel
 from bestarm.kernels.order_statistics.samples import Record
 
-Desk = Any  # an array of numbers to work on; None in the state of another family
+Scratch = Any  # an array of numbers to work on; None in the state of another family
 
 # Kinds of evidence: which kernel file holds the bets.
 CLEAN = 0  # clean.py: sub-Gaussian rewards, epsilon = 0
@@ -111,34 +111,34 @@ def log_sum(one: float, two: float) -> float:
 
 
 @kernel
-def log_mixture(rule: Record, values: Desk, place: int) -> float:
-    """Return log of the weighted mean of exp of the bets' log evidence, which stands in `values` from `place` on."""
+def log_mixture(rule: Record, values: Scratch, index: int) -> float:
+    """Return log of the weighted mean of exp of the bets' log evidence, which stands in `values` from `index` on."""
     top = -np.inf
     for bet in range(rule.bets):
-        top = max(top, values[place + bet])
+        top = max(top, values[index + bet])
     if top == -np.inf:
         return top
     total = 0.0
     for bet in range(rule.bets):
-        total += rule.weight[bet] * np.exp(values[place + bet] - top)
+        total += rule.weight[bet] * np.exp(values[index + bet] - top)
     return top + np.log(total)
 
 
 @kernel
-def reaches(rule: Record, values: Desk, place: int, enough: float) -> bool:
+def reaches(rule: Record, values: Scratch, index: int, enough: float) -> bool:
     """Tell whether that is at least `enough`; mostly one bet, or the sum of the weights, settles it."""
     top = best = -np.inf
     for bet in range(rule.bets):
-        top = max(top, values[place + bet])
-        best = max(best, values[place + bet] + rule.log_weight[bet])
+        top = max(top, values[index + bet])
+        best = max(best, values[index + bet] + rule.log_weight[bet])
     if top < enough or best >= enough:
         return best >= enough
-    return log_mixture(rule, values, place) >= enough
+    return log_mixture(rule, values, index) >= enough
 
 
 @kernel
-def log_pair(rule: Record, desk: Desk, up: int, down: int, count: float, enough: float) -> float:
-    """Return log W of a pair from the log evidence of its bets, which stands on the desk from `up` and `down` on.
+def log_pair(rule: Record, scratch: Scratch, up: int, down: int, count: float, enough: float) -> float:
+    """Return log W of a pair from the log evidence of its bets, which stands in scratch from `up` and `down` on.
 
     W = same sum_j w_j U_j D_j + product (sum_j w_j U_j)(sum_j w_j D_j) + alone (sum_j w_j U_j + sum_j w_j D_j),
     section 4. Where the count of replaced rewards is of all arms together, a term of the bets j, j' costs
@@ -148,9 +148,9 @@ def log_pair(rule: Record, desk: Desk, up: int, down: int, count: float, enough:
     """
     high_up = high_down = term = -np.inf
     for bet in range(rule.bets):
-        high_up = max(high_up, desk[up + bet])
-        high_down = max(high_down, desk[down + bet])
-        term = max(term, desk[up + bet] + desk[down + bet] + rule.log_weight[bet] - count * rule.odds[bet])
+        high_up = max(high_up, scratch[up + bet])
+        high_down = max(high_down, scratch[down + bet])
+        term = max(term, scratch[up + bet] + scratch[down + bet] + rule.log_weight[bet] - count * rule.odds[bet])
     top = max(high_up + high_down, high_up, high_down)
     if top < enough:
         return -np.inf
@@ -158,11 +158,11 @@ def log_pair(rule: Record, desk: Desk, up: int, down: int, count: float, enough:
     if term >= enough > -np.inf:
         return term
     if rule.together == 1 and count > 0.0:
-        return _log_pair_together(rule, desk, up, down, count)
+        return _log_pair_together(rule, scratch, up, down, count)
     ups = downs = sames = 0.0
     for bet in range(rule.bets):
-        one = np.exp(desk[up + bet] - high_up)
-        two = np.exp(desk[down + bet] - high_down)
+        one = np.exp(scratch[up + bet] - high_up)
+        two = np.exp(scratch[down + bet] - high_down)
         ups += rule.weight[bet] * one
         downs += rule.weight[bet] * two
         sames += rule.weight[bet] * one * two
@@ -172,63 +172,65 @@ def log_pair(rule: Record, desk: Desk, up: int, down: int, count: float, enough:
 
 
 @kernel
-def _log_pair_together(rule: Record, desk: Desk, up: int, down: int, count: float) -> float:
+def _log_pair_together(rule: Record, scratch: Scratch, up: int, down: int, count: float) -> float:
     """Return the same where the two arms have `count` replaced rewards at most between them."""
     top = -np.inf
     for bet in range(rule.bets):
         cost = count * rule.odds[bet]
-        top = max(top, desk[up + bet] - cost, desk[down + bet] - cost)
+        top = max(top, scratch[up + bet] - cost, scratch[down + bet] - cost)
         for other in range(rule.bets):
             cost = count * max(rule.odds[bet], rule.odds[other])
-            top = max(top, desk[up + bet] + desk[down + other] - cost)
+            top = max(top, scratch[up + bet] + scratch[down + other] - cost)
     if top == -np.inf:
         return top
     total = 0.0
     for bet in range(rule.bets):
         weight = rule.weight[bet]
         cost = top + count * rule.odds[bet]
-        total += rule.alone * weight * (np.exp(desk[up + bet] - cost) + np.exp(desk[down + bet] - cost))
-        total += rule.same * weight * np.exp(desk[up + bet] + desk[down + bet] - cost)
+        total += rule.alone * weight * (np.exp(scratch[up + bet] - cost) + np.exp(scratch[down + bet] - cost))
+        total += rule.same * weight * np.exp(scratch[up + bet] + scratch[down + bet] - cost)
         for other in range(rule.bets):
             cost = top + count * max(rule.odds[bet], rule.odds[other])
-            total += rule.product * weight * rule.weight[other] * np.exp(desk[up + bet] + desk[down + other] - cost)
+            total += (
+                rule.product * weight * rule.weight[other] * np.exp(scratch[up + bet] + scratch[down + other] - cost)
+            )
     return top + np.log(total)
 
 
 @inlined_kernel
-def _highest_after(rule: Record, desk: Desk, place: int, growth: int, rounds: float, count: float) -> float:
+def _highest_after(rule: Record, scratch: Scratch, index: int, growth: int, rounds: float, count: float) -> float:
     high = -np.inf
     for bet in range(rule.bets):
-        high = max(high, desk[place + bet] + rounds * desk[growth + bet] - count * rule.odds[bet])
+        high = max(high, scratch[index + bet] + rounds * scratch[growth + bet] - count * rule.odds[bet])
     return high
 
 
 @kernel
 def _below_after(
-    rule: Record, desk: Desk, up: int, down: int, growth: int, rounds: float, count: float, enough: float
+    rule: Record, scratch: Scratch, up: int, down: int, growth: int, rounds: float, count: float, enough: float
 ) -> bool:
     """Tell whether W at the same m is certain to be below `enough` after so many rounds.
 
     Weights sum to at most 1, so W is at most its largest term, and a bet gains at most log C less its price a round.
     """
-    one = _highest_after(rule, desk, up, growth, rounds, count)
-    two = _highest_after(rule, desk, down, growth + BETS, rounds, count)
-    free = two if count == 0.0 else _highest_after(rule, desk, down, growth + BETS, rounds, 0.0)
+    one = _highest_after(rule, scratch, up, growth, rounds, count)
+    two = _highest_after(rule, scratch, down, growth + BETS, rounds, count)
+    free = two if count == 0.0 else _highest_after(rule, scratch, down, growth + BETS, rounds, 0.0)
     return max(one + free, one, two) < enough - 1e-6
 
 
 @kernel
-def quiet_rounds(rule: Record, desk: Desk, up: int, down: int, growth: int, count: float, enough: float) -> int:
+def quiet_rounds(rule: Record, scratch: Scratch, up: int, down: int, growth: int, count: float, enough: float) -> int:
     """Return for how many rounds W at the same m stays below `enough`, whatever the rewards are (a power of two, or 0).
 
     An exact shortcut: the pair need not be looked at before. What the bets of both arms can gain in a round stands on
-    the desk from `growth` on. `count` is of both arms together; what each arm pays by itself is in its log evidence.
+    the scratch from `growth` on. `count` is of both arms together; what each arm pays by itself is in its log evidence.
     """
     rounds = 0
     more = 1
     if rule.shortcuts == 0:
         return rounds
-    while more < 1 << 20 and _below_after(rule, desk, up, down, growth, float(more), count, enough):
+    while more < 1 << 20 and _below_after(rule, scratch, up, down, growth, float(more), count, enough):
         rounds = more
         more *= 2
     return rounds

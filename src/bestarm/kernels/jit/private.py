@@ -130,8 +130,8 @@ def _define_hint(typing_context: Any, array: Any, index: Any, offset: Any) -> An
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         values = context.make_array(signature.args[0])(context, builder, arguments[0])
         word, short, void = ir.IntType(64), ir.IntType(32), ir.VoidType()
-        place = builder.add(builder.mul(arguments[1], values.itemsize), arguments[2])
-        address = builder.add(builder.ptrtoint(values.data, word), place)
+        slot = builder.add(builder.mul(arguments[1], values.itemsize), arguments[2])
+        address = builder.add(builder.ptrtoint(values.data, word), slot)
         pointer = builder.inttoptr(address, ir.IntType(8).as_pointer())
         hint_type = ir.FunctionType(void, [pointer.type, short, short, short])
         hint = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], hint_type)
@@ -162,9 +162,9 @@ def _probe() -> str:
 
         twice: Any = njit(error_model="numpy", nogil=True, **_FUSED)(double)
 
-        def triple(values: Any, place: int) -> float:
-            hint_to(values, place, 0)
-            return float(twice(values[place]) + values[place])
+        def triple(values: Any, index: int) -> float:
+            hint_to(values, index, 0)
+            return float(twice(values[index]) + values[index])
 
         thrice: Any = njit(error_model="numpy", nogil=True, **_INLINED)(triple)
 
@@ -272,10 +272,10 @@ def generator_words(bits: np.random.PCG64) -> NDArray[np.uint64] | None:
     address = bits.ctypes.state_address
     if address not in own or address + ctypes.sizeof(ctypes.c_void_p) not in own:
         return None
-    place = ctypes.c_uint64.from_address(address).value
-    if place not in own or place + words - 1 not in own:
+    index = ctypes.c_uint64.from_address(address).value
+    if index not in own or index + words - 1 not in own:
         return None
-    inside = np.ctypeslib.as_array((ctypes.c_uint64 * 4).from_address(place))
+    inside = np.ctypeslib.as_array((ctypes.c_uint64 * 4).from_address(index))
     known = 0x0123456789ABCDEF0011223344556677, 0x89ABCDEF0123456700FF11EE22DD33CC | 1
     before = bits.state
     bits.state = {**before, "state": {"state": known[0], "inc": known[1]}, "has_uint32": 0, "uinteger": 0}

@@ -44,9 +44,9 @@ SAMPLE = constant(2 * WINDOW)  # rewards that suggest where to divide the others
 @kernel
 def _sort_into(arm: Record, pool: Pool, w: int, first: int, width: int) -> None:
     """Copy rewards of the pool to an empty window, in order."""
-    for place in range(first, first + width):
-        value = pool[place]
-        hole = arm.window[w] + place - first
+    for index in range(first, first + width):
+        value = pool[index]
+        hole = arm.window[w] + index - first
         while hole > arm.window[w] and pool[hole - 1] > value:
             pool[hole] = pool[hole - 1]
             hole -= 1
@@ -85,8 +85,8 @@ def _take_near(arm: Record, pool: Pool, w: int, first: int, beyond: int, width: 
     select_last(pool, first, beyond + width, beyond, 1.0 if w == HIGH_CUT else -1.0)
     _sort_into(arm, pool, w, first, width)
     left = _lift(arm, pool, ABOVE_HIGH if w == HIGH_CUT else BELOW_LOW, first + width, beyond)
-    for place in range(first + width, first + width + left):
-        append_to_bulk(arm, pool, HIGH_PILE if w == HIGH_CUT else LOW_PILE, pool[place])
+    for index in range(first + width, first + width + left):
+        append_to_bulk(arm, pool, HIGH_PILE if w == HIGH_CUT else LOW_PILE, pool[index])
 
 
 @kernel
@@ -98,22 +98,22 @@ def _sampled_bounds(arm: Record, pool: Pool, outer: int, inner: int, sign: float
     """
     start = arm.window[0]
     step = arm.count // SAMPLE
-    for place in range(SAMPLE):
-        pool[start + place] = pool[arm.start[1] + place * step]
+    for index in range(SAMPLE):
+        pool[start + index] = pool[arm.start[1] + index * step]
     share = SAMPLE / arm.count
     slack = 2.5 * np.sqrt(share * inner * (1.0 - inner / arm.count)) + 1.0
     taken = int(min(share * inner + slack, SAMPLE - 1.0))
     select_last(pool, start, SAMPLE, taken, sign)
     near = np.inf
-    for place in range(start + SAMPLE - taken, start + SAMPLE):
-        near = min(near, sign * pool[place])
+    for index in range(start + SAMPLE - taken, start + SAMPLE):
+        near = min(near, sign * pool[index])
     further = int(max(share * outer - slack, 0.0))
     if further == 0:
         return near, np.inf
     select_last(pool, start + SAMPLE - taken, taken, further, sign)
     far = np.inf
-    for place in range(start + SAMPLE - further, start + SAMPLE):
-        far = min(far, sign * pool[place])
+    for index in range(start + SAMPLE - further, start + SAMPLE):
+        far = min(far, sign * pool[index])
     return near, far
 
 
@@ -163,15 +163,15 @@ def _divide_by_guess(arm: Record, pool: Pool, begin_0: int, end_0: int, begin_1:
         return False
     # What is surely in pile 1 moves up; the others go behind all, and then back to where they have been.
     behind = start + count
-    place, kept, aside = start, start, behind
-    while place < behind and aside < start + arm.room[1]:
-        value = pool[place]
+    index, kept, aside = start, start, behind
+    while index < behind and aside < start + arm.room[1]:
+        value = pool[index]
         middle = low < value < high
         pool[kept] = value
         pool[aside] = value
         kept += middle
         aside += not middle
-        place += 1
+        index += 1
     below, near_0, near_1, above = 0, 0, 0, 0
     for other in range(behind, aside):
         below += pool[other] < lowest
@@ -179,7 +179,7 @@ def _divide_by_guess(arm: Record, pool: Pool, begin_0: int, end_0: int, begin_1:
         near_1 += pool[other] >= high
         above += pool[other] > highest
     fits = below <= begin_0 and near_0 >= end_0 and above <= count - end_1 and near_1 >= count - begin_1
-    if place < behind or not fits:
+    if index < behind or not fits:
         for other in range(behind, aside):
             pool[kept + other - behind] = pool[other]
         return False
@@ -207,8 +207,8 @@ def _divide_by_guess(arm: Record, pool: Pool, begin_0: int, end_0: int, begin_1:
     taken = count - begin_1 - above
     select_last(pool, first_1, near_1, taken, 1.0)
     left = _lift(arm, pool, BELOW_HIGH, first_1, near_1 - taken)
-    for place in range(first_1, first_1 + left):
-        append_to_bulk(arm, pool, RAW_PILE, pool[place])
+    for index in range(first_1, first_1 + left):
+        append_to_bulk(arm, pool, RAW_PILE, pool[index])
     _take_near(arm, pool, HIGH_CUT, first_1 + near_1 - taken, count - end_1 - above, end_1 - begin_1)
     return True
 

@@ -144,9 +144,9 @@ def shorten_reserve(arm: Record, pool: Pool, store: int, kept: int) -> None:
     start = arm.start[store]
     select_last(pool, start, arm.held[store], arm.held[store] - kept, -1.0)
     nearest_given = -np.inf
-    for place in range(start + kept, start + arm.held[store]):
-        nearest_given = max(nearest_given, pool[place])
-        append_to_bulk(arm, pool, pile_of(store), sign * pool[place])
+    for index in range(start + kept, start + arm.held[store]):
+        nearest_given = max(nearest_given, pool[index])
+        append_to_bulk(arm, pool, pile_of(store), sign * pool[index])
     arm.held[store] = kept
     arm.heaped[store] = 0
     arm.fence[store - FIRST_RESERVE] = sign * nearest_given
@@ -163,8 +163,8 @@ def take_in(arm: Record, pool: Pool, store: int, begin: int, end: int) -> None:
     """Append rewards of its pile to a reserve, those next to what it holds; what is beyond them is fenced off."""
     sign = sign_of(store)
     farthest = np.inf
-    for place in range(begin, end):
-        value = sign * pool[place]
+    for index in range(begin, end):
+        value = sign * pool[index]
         append_to_bulk(arm, pool, store, value)
         farthest = min(farthest, value)
     arm.fence[store - FIRST_RESERVE] = sign * farthest
@@ -226,9 +226,9 @@ def guard_sum(arm: Record, pool: Pool, store: int, largest: float) -> None:
         return
     arm.peak[pile] = 0.0
     arm.total[pile], arm.total_rest[pile] = 0.0, 0.0
-    for place in range(arm.start[pile], arm.start[pile] + arm.held[pile]):
-        add_to_pile(arm, pile, pool[place])
+    for index in range(arm.start[pile], arm.start[pile] + arm.held[pile]):
+        add_to_pile(arm, pile, pool[index])
     for other in range(FIRST_RESERVE, WAITING):
         if pile_of(other) == pile:
-            for place in range(arm.start[other], arm.start[other] + arm.held[other]):
-                add_to_pile(arm, pile, sign_of(other) * pool[place])
+            for index in range(arm.start[other], arm.start[other] + arm.held[other]):
+                add_to_pile(arm, pile, sign_of(other) * pool[index])

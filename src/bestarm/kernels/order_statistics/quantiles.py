@@ -39,9 +39,9 @@ def order_statistic(arm: Record, pool: Pool, rank: int) -> float:
     if arm.divided == FEW:
         return pool[arm.window[0] + rank] if 0 <= rank < arm.count else np.nan
     for w in range(2):
-        place = rank - arm.below[w]
-        if 0 <= place < arm.width[w]:
-            return pool[arm.window[w] + place]
+        index = rank - arm.below[w]
+        if 0 <= index < arm.width[w]:
+            return pool[arm.window[w] + index]
     return np.nan
 
 
@@ -60,16 +60,16 @@ def sight_above(arm: Record, w: int) -> int:
 @inlined_kernel
 def least_at(arm: Record, pool: Pool, w: int, rank: int) -> float:
     """Return a lower bound of the reward of a rank in a window or in the reserve below it, or -infinity. O(1)."""
-    place = rank - arm.below[w]
-    if 0 <= place < arm.width[w]:
-        return pool[arm.window[w] + place]
-    return arm.fence[2 * w + BELOW] if -arm.held[FIRST_RESERVE + 2 * w + BELOW] <= place < 0 else -np.inf
+    index = rank - arm.below[w]
+    if 0 <= index < arm.width[w]:
+        return pool[arm.window[w] + index]
+    return arm.fence[2 * w + BELOW] if -arm.held[FIRST_RESERVE + 2 * w + BELOW] <= index < 0 else -np.inf
 
 
 @inlined_kernel
 def most_at(arm: Record, pool: Pool, w: int, rank: int) -> float:
     """Return an upper bound of the reward of a rank in a window or in the reserve above it, or +infinity. O(1)."""
-    place = rank - arm.below[w] - arm.width[w]
-    if -arm.width[w] <= place < 0:
-        return pool[arm.window[w] + arm.width[w] + place]
-    return arm.fence[2 * w + ABOVE] if 0 <= place < arm.held[FIRST_RESERVE + 2 * w + ABOVE] else np.inf
+    index = rank - arm.below[w] - arm.width[w]
+    if -arm.width[w] <= index < 0:
+        return pool[arm.window[w] + arm.width[w] + index]
+    return arm.fence[2 * w + ABOVE] if 0 <= index < arm.held[FIRST_RESERVE + 2 * w + ABOVE] else np.inf

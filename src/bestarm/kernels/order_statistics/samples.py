@@ -219,10 +219,10 @@ def find_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
 @kernel
 def _relocate(arm: Record, old: Pool, new: Pool, used: NDArray[np.int64], store: int, room: int) -> None:
     """Copy a store to the end of a pool, where it gets so much room."""
-    place = used[0]
+    index = used[0]
     for offset in range(arm.held[store]):
-        new[place + offset] = old[arm.start[store] + offset]
-    arm.start[store] = place
+        new[index + offset] = old[arm.start[store] + offset]
+    arm.start[store] = index
     arm.room[store] = room
     used[0] += room
 
@@ -243,8 +243,8 @@ def _size_wanted(samples: Samples, asking: int) -> int:
 def _move(samples: Samples, pool: Pool) -> None:
     """Copy all rewards to another pool, without the gaps that outgrown stores left behind."""
     windows = 2 * WINDOW * samples.arms.size
-    for place in range(windows):  # not a slice: to refuse another size of it, numba compiles how to write numbers out
-        pool[place] = samples.pool[place]
+    for slot in range(windows):  # not a slice: to refuse another size of it, numba compiles how to write numbers out
+        pool[slot] = samples.pool[slot]
     samples.used[0] = windows
     for index in range(samples.arms.size):
         arm = samples.arms[index]

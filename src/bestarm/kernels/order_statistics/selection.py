@@ -22,11 +22,11 @@ def select_last(pool: Pool, start: int, size: int, taken: int, sign: float) -> N
     """
     left, right = start, start + size - 1
     goal = start + size - taken
-    place = size
+    index = size
     while left < goal <= right:
         span = right - left + 1
-        place = (place * 1103515245 + 12345) & 0x7FFFFFFF
-        first = sign * pool[left + place % span]
+        index = (index * 1103515245 + 12345) & 0x7FFFFFFF
+        first = sign * pool[left + index % span]
         middle = sign * pool[left + span // 2]
         last = sign * pool[right]
         low, high = min(first, middle), max(first, middle)

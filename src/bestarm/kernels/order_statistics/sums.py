@@ -41,16 +41,16 @@ def range_sum(pool: NDArray[np.float64], begin: int, end: int) -> tuple[float, f
     # Four sums side by side, as each waits for its last addition.
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     a_rest, b_rest, c_rest, d_rest = 0.0, 0.0, 0.0, 0.0
-    place = begin
-    while place + 3 < end:
-        a, a_rest = add(a, a_rest, pool[place])
-        b, b_rest = add(b, b_rest, pool[place + 1])
-        c, c_rest = add(c, c_rest, pool[place + 2])
-        d, d_rest = add(d, d_rest, pool[place + 3])
-        place += 4
-    while place < end:
-        a, a_rest = add(a, a_rest, pool[place])
-        place += 1
+    index = begin
+    while index + 3 < end:
+        a, a_rest = add(a, a_rest, pool[index])
+        b, b_rest = add(b, b_rest, pool[index + 1])
+        c, c_rest = add(c, c_rest, pool[index + 2])
+        d, d_rest = add(d, d_rest, pool[index + 3])
+        index += 4
+    while index < end:
+        a, a_rest = add(a, a_rest, pool[index])
+        index += 1
     a, a_rest = add(a, a_rest + b_rest + c_rest + d_rest, b)
     a, a_rest = add(a, a_rest, c)
     return add(a, a_rest, d)

@@ -74,23 +74,23 @@ def resum(arm: Record, pool: Pool, w: int) -> None:
 
 
 @kernel
-def _open_front(arm: Record, pool: Pool, w: int, places: int) -> None:
+def _open_front(arm: Record, pool: Pool, w: int, indices: int) -> None:
     start = arm.window[w]
-    for place in range(start + arm.width[w] - 1, start - 1, -1):
-        pool[place + places] = pool[place]
-    arm.width[w] += places
-    arm.cut[w] += places
-    arm.below[w] -= places
+    for index in range(start + arm.width[w] - 1, start - 1, -1):
+        pool[index + indices] = pool[index]
+    arm.width[w] += indices
+    arm.cut[w] += indices
+    arm.below[w] -= indices
 
 
 @kernel
-def _close_front(arm: Record, pool: Pool, w: int, places: int) -> None:
-    arm.width[w] -= places
-    arm.cut[w] -= places
-    arm.below[w] += places
+def _close_front(arm: Record, pool: Pool, w: int, indices: int) -> None:
+    arm.width[w] -= indices
+    arm.cut[w] -= indices
+    arm.below[w] += indices
     start = arm.window[w]
-    for place in range(start, start + arm.width[w]):
-        pool[place] = pool[place + places]
+    for index in range(start, start + arm.width[w]):
+        pool[index] = pool[index + indices]
 
 
 @kernel
@@ -122,17 +122,17 @@ def _refill(arm: Record, pool: Pool, w: int, direction: int) -> bool:
         return False
     if direction == BELOW:
         _open_front(arm, pool, w, taken)
-        place = arm.window[w] + taken - 1
+        index = arm.window[w] + taken - 1
         step = -1
     else:
-        place = arm.window[w] + arm.width[w]
+        index = arm.window[w] + arm.width[w]
         arm.width[w] += taken
         step = 1
     largest = 0.0
     for _ in range(taken):
         value = pop_reserve(arm, pool, reserve)
-        pool[place] = value
-        place += step
+        pool[index] = value
+        index += step
         largest = max(largest, abs(value))
     guard_sum(arm, pool, reserve, largest)
     resum(arm, pool, w)
@@ -163,17 +163,17 @@ def _borrow(arm: Record, pool: Pool, w: int) -> None:
 @kernel
 def _raise_cut(arm: Record, pool: Pool, w: int) -> None:
     """Move a cut up by one reward."""
-    place = arm.window[w] + arm.cut[w]
+    index = arm.window[w] + arm.cut[w]
     end = arm.window[w] + arm.width[w]
-    value = pool[place]
+    value = pool[index]
     arm.left[w], arm.left_rest[w] = add(arm.left[w], arm.left_rest[w], value)
-    if place + 1 == end:
+    if index + 1 == end:
         arm.right[w], arm.right_rest[w] = 0.0, 0.0
     else:
         arm.right[w], arm.right_rest[w] = add(arm.right[w], arm.right_rest[w], -value)
         arm.right_peak[w] = max(arm.right_peak[w], abs(value))
-        if dwarfs(arm.right_peak[w], pool[place + 1], pool[end - 1]):
-            arm.right[w], arm.right_rest[w] = range_sum(pool, place + 1, end)
+        if dwarfs(arm.right_peak[w], pool[index + 1], pool[end - 1]):
+            arm.right[w], arm.right_rest[w] = range_sum(pool, index + 1, end)
             arm.right_peak[w] = 0.0
     arm.cut[w] += 1
 
@@ -182,16 +182,16 @@ def _raise_cut(arm: Record, pool: Pool, w: int) -> None:
 def _lower_cut(arm: Record, pool: Pool, w: int) -> None:
     """Move a cut down by one reward."""
     arm.cut[w] -= 1
-    place = arm.window[w] + arm.cut[w]
-    value = pool[place]
+    index = arm.window[w] + arm.cut[w]
+    value = pool[index]
     arm.right[w], arm.right_rest[w] = add(arm.right[w], arm.right_rest[w], value)
     if arm.cut[w] == 0:
         arm.left[w], arm.left_rest[w] = 0.0, 0.0
     else:
         arm.left[w], arm.left_rest[w] = add(arm.left[w], arm.left_rest[w], -value)
         arm.left_peak[w] = max(arm.left_peak[w], abs(value))
-        if dwarfs(arm.left_peak[w], pool[arm.window[w]], pool[place - 1]):
-            arm.left[w], arm.left_rest[w] = range_sum(pool, arm.window[w], place)
+        if dwarfs(arm.left_peak[w], pool[arm.window[w]], pool[index - 1]):
+            arm.left[w], arm.left_rest[w] = range_sum(pool, arm.window[w], index)
             arm.left_peak[w] = 0.0
 
 
@@ -240,13 +240,13 @@ def _insert_near(arm: Record, pool: Pool, value: float) -> None:
     start = arm.window[w]
     end = start + arm.width[w]
     if end > start and pool[start] <= value <= pool[end - 1]:
-        place = end
-        while pool[place - 1] > value:
-            pool[place] = pool[place - 1]
-            place -= 1
-        pool[place] = value
+        index = end
+        while pool[index - 1] > value:
+            pool[index] = pool[index - 1]
+            index -= 1
+        pool[index] = value
         arm.width[w] += 1
-        if place < start + arm.cut[w]:
+        if index < start + arm.cut[w]:
             arm.left[w], arm.left_rest[w] = add(arm.left[w], arm.left_rest[w], value)
             arm.cut[w] += 1
         else:
@@ -267,18 +267,18 @@ def _insert_near(arm: Record, pool: Pool, value: float) -> None:
 def _insert_first(arm: Record, pool: Pool, value: float) -> None:
     """Insert one of the first rewards: window 0, in sorted order, is all there is."""
     start = arm.window[0]
-    place = start + arm.count - 1
-    while place > start and pool[place - 1] > value:
-        pool[place] = pool[place - 1]
-        place -= 1
-    pool[place] = value
+    index = start + arm.count - 1
+    while index > start and pool[index - 1] > value:
+        pool[index] = pool[index - 1]
+        index -= 1
+    pool[index] = value
 
 
 @kernel
 def make_raw(arm: Record, pool: Pool) -> None:
     """Put an arm's first rewards, until now sorted in window 0, into the bulk of pile 1, to which more are appended."""
-    for place in range(arm.count):
-        append_to_bulk(arm, pool, RAW_PILE, pool[arm.window[0] + place])
+    for index in range(arm.count):
+        append_to_bulk(arm, pool, RAW_PILE, pool[arm.window[0] + index])
     arm.divided = RAW
 
 
@@ -361,9 +361,9 @@ def insert_all(arm: Record, pool: Pool, begin: int, end: int) -> None:
         end = _put_far(arm, pool, begin, end)
         if end - begin >= _SOME:
             end = _put_in_reserves(arm, pool, begin, end)
-    for place in range(begin, end):
+    for index in range(begin, end):
         arm.count += 1
-        _put(arm, pool, pool[place])
+        _put(arm, pool, pool[index])
 
 
 @kernel
@@ -375,8 +375,8 @@ def _put_far(arm: Record, pool: Pool, begin: int, end: int) -> int:
     low, high = arm.fence[1], arm.fence[2]
     first = arm.start[1] + arm.held[1]
     kept, other = first, begin
-    for place in range(begin, end):
-        value = pool[place]
+    for index in range(begin, end):
+        value = pool[index]
         middle = low < value < high
         pool[kept] = value
         pool[other] = value
@@ -385,8 +385,8 @@ def _put_far(arm: Record, pool: Pool, begin: int, end: int) -> int:
     low, high = arm.fence[0], arm.fence[3]
     first_below, first_above = arm.start[0] + arm.held[0], arm.start[2] + arm.held[2]
     below, above, near = first_below, first_above, begin
-    for place in range(begin, other):
-        value = pool[place]
+    for index in range(begin, other):
+        value = pool[index]
         is_below = value < low
         is_above = value > high
         outside = below if is_below else above
@@ -419,8 +419,8 @@ def _put_in_reserves(arm: Record, pool: Pool, begin: int, end: int) -> int:
     first_3, first_4 = arm.start[3] + arm.held[3], arm.start[4] + arm.held[4]
     first_5, first_6 = arm.start[5] + arm.held[5], arm.start[6] + arm.held[6]
     end_3, end_4, end_5, end_6, rest = first_3, first_4, first_5, first_6, begin
-    for place in range(begin, end):
-        value = pool[place]
+    for index in range(begin, end):
+        value = pool[index]
         is_3 = fence_0 < value < low_0
         is_4 = high_0 < value < fence_1
         is_5 = fence_2 < value < low_1

@@ -103,11 +103,11 @@ def _clean_other(law: Record, support: NDArray[np.float64], rng: np.random.Gener
         return rng.beta(law.a, law.b)
     if law.kind == STUDENT_T:
         return law.a + law.b * rng.standard_t(law.c)
-    place = rng.random()
+    index = rng.random()
     low, high = law.first, law.last
     while low < high:  # the first value whose cumulated probability exceeds the draw
         middle = (low + high) >> 1
-        if place < support[1, middle]:
+        if index < support[1, middle]:
             high = middle
         else:
             low = middle + 1
@@ -172,9 +172,9 @@ def _foreseen(laws: Laws, rng: np.random.Generator, arm: int) -> float:
     """Return the next true reward of an arm; whenever none is left, the next AHEAD of them are drawn."""
     memory = laws.memory
     if memory[arm, _LEFT] == 0.0:
-        for place in range(AHEAD):
+        for index in range(AHEAD):
             reward = clean(laws.arms[arm], laws.support, rng)
-            memory[arm, _FIRST_AHEAD + place] = reward
+            memory[arm, _FIRST_AHEAD + index] = reward
             memory[arm, _LOWEST] = min(memory[arm, _LOWEST], reward)
             memory[arm, _HIGHEST] = max(memory[arm, _HIGHEST], reward)
         memory[arm, _LEFT] = AHEAD

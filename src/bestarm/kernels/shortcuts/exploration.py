@@ -68,10 +68,10 @@ def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int
     t = NONE
     if arms.size <= MANY:
         for turn in range(rounds):
-            place = base + turn
+            slot = base + turn
             for index in range(arms.size):
-                pool[place] = pull(laws, rng, index, turn, t)
-                place += stride
+                pool[slot] = pull(laws, rng, index, turn, t)
+                slot += stride
                 t += 1
         return
     # Many arms are more places than the nearest cache has lines: draw a few rounds side by side, then deal them out.
@@ -80,13 +80,13 @@ def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int
     for begin in range(0, rounds, DEALT):
         end = min(begin + DEALT, rounds)
         for turn in range(begin, end):
-            place = deck + (turn - begin) * wide
+            slot = deck + (turn - begin) * wide
             for index in range(arms.size):
-                pool[place] = pull(laws, rng, index, turn, t)
-                place += 1
+                pool[slot] = pull(laws, rng, index, turn, t)
+                slot += 1
                 t += 1
         for index in range(arms.size):
-            place = deck + index
+            slot = deck + index
             for turn in range(begin, end):
-                pool[base + stride * index + turn] = pool[place]
-                place += wide
+                pool[base + stride * index + turn] = pool[slot]
+                slot += wide

@@ -40,8 +40,8 @@ def quiet_until(arms: Arms, control: Record, rule: Record, pool: Pool, members: 
     if rule.shortcuts == 0 or rule.estimator == MEAN or control.active == 1:
         return 0
     more = min(2 * control.stretch, LONGEST)
-    for place in range(control.active):
-        arm = arms[members[place]]
+    for index in range(control.active):
+        arm = arms[members[index]]
         if arm.told != control.rounds:
             return 0  # an arm is ahead of the round: there may be any number of rewards to come
         if _sight(arm, rule) < more and arm.divided == DIVIDED:
@@ -99,8 +99,8 @@ def _is_quiet(
     reach = 2.0 * elimination_radius(rule, rule.counted, elimination_time(arms, rule, control.rounds + more))
     lowest = np.inf
     top = highest
-    for place in range(control.active):
-        least, most = _extremes(arms[members[place]], rule, pool, more)
+    for index in range(control.active):
+        least, most = _extremes(arms[members[index]], rule, pool, more)
         lowest = min(lowest, least)
         top = max(top, most)
         margin = 1e-9 * (abs(lowest) + abs(top))  # far more than rounding can do

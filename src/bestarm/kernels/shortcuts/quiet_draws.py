@@ -43,8 +43,8 @@ def draw_quiet(
 @inlined_kernel
 def _end_rounds(arms: Arms, control: Record, listed: Indices, rounds: int) -> None:
     """Count rounds whose rewards have been put where they belong."""
-    for place in range(control.active):
-        arm = arms[listed[place]]
+    for index in range(control.active):
+        arm = arms[listed[index]]
         arm.told += rounds
         arm.room_left -= rounds
     control.t += rounds * control.active
@@ -62,15 +62,15 @@ def _draw_until_check(
     if control.behind != number:
         return
     rounds = min(control.next_check - 1 - control.rounds, (max_pulls - control.t) // number)
-    for place in range(number):
-        rounds = min(rounds, state.arms[survivors[place]].room_left)
+    for slot in range(number):
+        rounds = min(rounds, state.arms[survivors[slot]].room_left)
     if rounds <= 0:
         return
     t = control.t
     room = control.room
     for turn in range(control.rounds, control.rounds + rounds):
-        for place in range(number):
-            index = survivors[place]
+        for slot in range(number):
+            index = survivors[slot]
             reward = pull(laws, rng, index, turn, t)
             pool[index * room + (turn & (room - 1))] = (reward - rule.origin) / rule.scale
             t += 1
@@ -85,8 +85,8 @@ def _draw_quiet_rounds(state: State, members: Indices, laws: Laws, rng: np.rando
     if control.behind != number:
         return
     rounds = min(control.quiet - control.rounds, (max_pulls - control.t) // number)
-    for place in range(number):
-        arm = arms[members[place]]
+    for slot in range(number):
+        arm = arms[members[slot]]
         if arm.divided != DIVIDED:
             return  # the first rewards are sorted one by one
         rounds = min(rounds, arm.room_left, SHORT_WAIT - arm.held[WAITING])
@@ -94,13 +94,13 @@ def _draw_quiet_rounds(state: State, members: Indices, laws: Laws, rng: np.rando
         return
     t = control.t
     for turn in range(rounds):
-        for place in range(number):
-            index = members[place]
+        for slot in range(number):
+            index = members[slot]
             arm = arms[index]
             pool[arm.start[WAITING] + arm.held[WAITING] + turn] = pull(laws, rng, index, arm.told + turn, t)
             t += 1
-    for place in range(number):
-        arm = arms[members[place]]
+    for slot in range(number):
+        arm = arms[members[slot]]
         arm.held[WAITING] += rounds
         arm.stale = 1
     _end_rounds(arms, control, members, rounds)

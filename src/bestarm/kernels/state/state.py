@@ -12,7 +12,7 @@ from bestarm.kernels.evidence.bounded import Tallies, tally_dtype
 from bestarm.kernels.evidence.clean import Sums
 from bestarm.kernels.evidence.lattice import DESK as LATTICE_DESK
 from bestarm.kernels.evidence.lattice import Lattice, forget_cells, lattice_dtype
-from bestarm.kernels.evidence.pair import BOUNDED, CLEAN, GROUPS, LATTICE, Desk
+from bestarm.kernels.evidence.pair import BOUNDED, CLEAN, GROUPS, LATTICE, Scratch
 from bestarm.kernels.jit.compile import kernel
 from bestarm.kernels.jit.memory import on_own_lines
 from bestarm.kernels.order_statistics.samples import (
@@ -50,7 +50,7 @@ class Evidence(NamedTuple):
 
     survivors: Indices  # the arms that have not been dropped, in order, at the beginning
     duels: NDArray[np.float64]  # for each champion and arm: where to look first, and from which round on
-    desk: Desk  # room to work in
+    scratch: Scratch  # room to work in
     lattice: Lattice | None  # evidence of each arm: sub-Gaussian rewards,
     tallies: Tallies | None  # rewards within bounds,
     sums: Sums | None  # or sub-Gaussian ones without contamination
@@ -125,7 +125,7 @@ def _new_evidence(arms: int, rule: Rule, rewards: int, pool: Pool | None) -> Sta
     evidence = Evidence(
         survivors=np.arange(arms),
         duels=np.zeros((2 * CHAMPIONS, arms)),
-        desk=on_own_lines(LATTICE_DESK if kind == LATTICE else BOUNDED_DESK, np.float64),
+        scratch=on_own_lines(LATTICE_DESK if kind == LATTICE else BOUNDED_DESK, np.float64),
         lattice=np.zeros(arms, lattice_dtype) if kind == LATTICE else None,
         tallies=np.zeros(arms, tally_dtype) if kind == BOUNDED else None,
         sums=np.zeros((arms, 3)) if kind == CLEAN else None,
@@ -188,8 +188,8 @@ def _renew_arms(state: State, blank: State, rule: Record) -> None:
         new = blank.arms[index]  # a row of its own: what is to be remembered is put there first
         if rule.shortcuts == 1:  # where to divide rewards of the same laws
             new.guessed = arm.guessed
-            for place in range(4):
-                new.guess[place] = arm.guess[place]
+            for slot in range(4):
+                new.guess[slot] = arm.guess[slot]
         arms[index] = new
 
 

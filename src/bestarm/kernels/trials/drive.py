@@ -16,11 +16,11 @@ def tell_on(
     state: State, rule: Rule, indices: NDArray[np.int64], rewards: NDArray[np.float64], begin: int = 0
 ) -> tuple[State, int, bool]:
     """Tell rewards from `begin` on, up to a decision; return the state, where it stopped, and if it was decided."""
-    place, decided = tell(state, rule, indices, rewards, begin)
-    while place < indices.size and not decided:
-        state = make_room(state, indices[place])
-        place, decided = tell(state, rule, indices, rewards, place)
-    return state, place, decided
+    index, decided = tell(state, rule, indices, rewards, begin)
+    while index < indices.size and not decided:
+        state = make_room(state, indices[index])
+        index, decided = tell(state, rule, indices, rewards, index)
+    return state, index, decided
 
 
 def run_on(

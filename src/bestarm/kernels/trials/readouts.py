@@ -34,7 +34,7 @@ def interval(
     arm's location; within bounds, and without contamination, it is the plain mean, which is always in the interval
     (section 9).
     """
-    arms, control, pool, desk = state.arms, state.control[0], state.pool, state.evidence.desk
+    arms, control, pool, scratch = state.arms, state.control[0], state.pool, state.evidence.scratch
     n = min(arms[index].told, control.rounds)
     if n == 0:
         return np.nan, -np.inf, np.inf
@@ -43,16 +43,16 @@ def interval(
     if rows is not None:
         arm = lattice.Arm(rows[index], pool, control.room, index, n)
         if arm.row.based == 0:
-            lattice.locate(arm, rule, desk)
-        lower = lattice_end(arm, rule, desk, True, count)
-        upper = lattice_end(arm, rule, desk, False, count)
+            lattice.locate(arm, rule, scratch)
+        lower = lattice_end(arm, rule, scratch, True, count)
+        upper = lattice_end(arm, rule, scratch, False, count)
         estimate = arm.row.location
         if upper - lower < np.inf and lower <= upper:
-            estimate = lattice_balance(arm, rule, desk, count, lower, upper)
+            estimate = lattice_balance(arm, rule, scratch, count, lower, upper)
     if tallies is not None:
-        bounds.fold(tallies[index], rule, pool, control.room, index, desk, n)
-        lower = bounded_end(tallies[index], rule, desk, True, n, count)
-        upper = bounded_end(tallies[index], rule, desk, False, n, count)
+        bounds.fold(tallies[index], rule, pool, control.room, index, scratch, n)
+        lower = bounded_end(tallies[index], rule, scratch, True, n, count)
+        upper = bounded_end(tallies[index], rule, scratch, False, n, count)
         estimate = tallies[index].total / n
     if sums is not None:
         clean.fold(sums, pool, control.room, index, n)
@@ -63,7 +63,7 @@ def interval(
 
 @kernel
 def _is_alarming(state: CertifiedState, rule: Record, rows: Lattice | None, sums: Sums | None, index: int) -> bool:
-    arms, control, pool, desk = state.arms, state.control[0], state.pool, state.evidence.desk
+    arms, control, pool, scratch = state.arms, state.control[0], state.pool, state.evidence.scratch
     n = min(arms[index].told, control.rounds)
     if n < 2:
         return False
@@ -71,9 +71,9 @@ def _is_alarming(state: CertifiedState, rule: Record, rows: Lattice | None, sums
     if rows is not None:
         arm = lattice.Arm(rows[index], pool, control.room, index, n)
         if arm.row.based == 0:
-            lattice.locate(arm, rule, desk)
+            lattice.locate(arm, rule, scratch)
         count = contaminated_count(rule, arms.size, n, control.t)
-        alarming = fits_no_mean(arm, rule, desk, count)
+        alarming = fits_no_mean(arm, rule, scratch, count)
     if sums is not None:
         clean.fold(sums, pool, control.room, index, n)
         alarming = clean.log_too_wide(sums, index) >= rule.log_alarm
@@ -108,7 +108,7 @@ def _proves(
     enough: float,
 ) -> bool:
     """Tell whether arm 0 leads arm 1 by more than `lead`, in the units of the bets, with so much log evidence."""
-    control, pool, desk = state.control[0], state.pool, state.evidence.desk
+    control, pool, scratch = state.control[0], state.pool, state.evidence.scratch
     n, n_two = state.arms[0].told, state.arms[1].told
     replaced = own_or_shared(rule, count)
     proved = False
@@ -116,10 +116,10 @@ def _proves(
         one, two = lattice.Arm(rows[0], pool, control.room, 0, n), lattice.Arm(rows[1], pool, control.room, 1, n_two)
         shift = lattice.shift_for(rule, lead)
         point = lattice.subcell_at(rule, 0.5 * (one.row.location + two.row.location + lead))
-        proved, _ = lattice.is_proved(one, two, rule, desk, point, shift, replaced, enough)
+        proved, _ = lattice.is_proved(one, two, rule, scratch, point, shift, replaced, enough)
     if tallies is not None:
         point = 0.5 * (tallies[0].total / n + tallies[1].total / n_two)
-        proved, _ = bounds.is_proved(tallies[0], tallies[1], rule, desk, point, lead, replaced, enough)
+        proved, _ = bounds.is_proved(tallies[0], tallies[1], rule, scratch, point, lead, replaced, enough)
     if sums is not None:
         proved = clean.log_evidence(sums, rule, 0, 1, lead, n, enough) >= enough
     return proved
@@ -129,13 +129,13 @@ def _proves(
 def _prepare(
     state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, sums: Sums | None
 ) -> None:
-    room, pool, desk = state.control[0].room, state.pool, state.evidence.desk
+    room, pool, scratch = state.control[0].room, state.pool, state.evidence.scratch
     for index in range(2):
         n = state.arms[index].told
         if rows is not None:
-            lattice.locate(lattice.Arm(rows[index], pool, room, index, n), rule, desk)
+            lattice.locate(lattice.Arm(rows[index], pool, room, index, n), rule, scratch)
         if tallies is not None:
-            bounds.fold(tallies[index], rule, pool, room, index, desk, n)
+            bounds.fold(tallies[index], rule, pool, room, index, scratch, n)
         if sums is not None:
             clean.fold(sums, pool, room, index, n)
 

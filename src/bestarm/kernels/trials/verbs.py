@@ -115,12 +115,12 @@ def _describe_arm(
 def ask(state: State, rule: Rule, number: int, indices: NDArray[np.int64]) -> None:
     """Write the next `number` arms to pull, each as if the rewards asked for before it had come in, and mark them."""
     control = state.control[0]
-    for place in range(number):
+    for slot in range(number):
         if control.pending == 0:
             index = choose(state, rule[0], state.trees, state.members, state.evidence)
         else:
             index = _choose_ahead(state, rule[0], state.trees, state.members, state.evidence)
-        indices[place] = index
+        indices[slot] = index
         state.arms[index].pending += 1
         control.pending += 1
 
@@ -133,13 +133,13 @@ def tell(
     control = state.control[0]
     trees, members, evidence = state.trees, state.members, state.evidence
     was_done = control.done > 0
-    for place in range(begin, indices.size):
-        index = indices[place]
+    for slot in range(begin, indices.size):
+        index = indices[slot]
         if state.arms[index].room_left == 0 and not find_room(state, rule[0], trees, members, evidence, index):
-            return place, False
-        observe(state, rule[0], trees, members, evidence, index, rewards[place])
+            return slot, False
+        observe(state, rule[0], trees, members, evidence, index, rewards[slot])
         if not was_done and control.done > 0:
-            return place + 1, True
+            return slot + 1, True
     return indices.size, False
 
 

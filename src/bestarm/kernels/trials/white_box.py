@@ -25,10 +25,10 @@ FARTHEST = -3.0  # sigmas from the cell, for a bet that has no least value
 def _worst_value(state: CertifiedState, rule: Record, rows: Lattice, best: int, index: int, otherwise: float) -> float:
     """Return the value to put in place of a reward of an arm; before pairs are first compared, the one given."""
     control, survivors = state.control[0], state.evidence.survivors
-    desk, duels = state.evidence.desk, state.evidence.duels
+    scratch, duels = state.evidence.scratch, state.evidence.duels
     rival = -1
-    for place in range(control.active):
-        other = survivors[place]
+    for position in range(control.active):
+        other = survivors[position]
         if other != best and (rival < 0 or rows[other].location > rows[rival].location):
             rival = other
     if rival < 0 or rows[best].based == 0 or rows[rival].based == 0:
@@ -39,14 +39,14 @@ def _worst_value(state: CertifiedState, rule: Record, rows: Lattice, best: int, 
             point = int(duels[slot, rival])
     one = lattice.Arm(rows[best], state.pool, control.room, best, control.rounds)
     two = lattice.Arm(rows[rival], state.pool, control.room, rival, control.rounds)
-    value = lattice.pair_at(one, two, rule, desk, point, Replaced(0.0, 0.0), -np.inf)
+    value = lattice.pair_at(one, two, rule, scratch, point, Replaced(0.0, 0.0), -np.inf)
     if value != value:
         return otherwise
     heaviest = 0
     for bet in range(1, rule.bets):
         if (
-            desk[lattice.UPS + bet] + desk[lattice.DOWNS + bet]
-            > desk[lattice.UPS + heaviest] + desk[lattice.DOWNS + heaviest]
+            scratch[lattice.UPS + bet] + scratch[lattice.DOWNS + bet]
+            > scratch[lattice.UPS + heaviest] + scratch[lattice.DOWNS + heaviest]
         ):
             heaviest = bet
     middle = (point / SUBCELLS - 0.5) * rule.spacing

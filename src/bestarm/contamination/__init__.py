@@ -1,0 +1,1 @@
+"""What epsilon means: one class per contamination model."""

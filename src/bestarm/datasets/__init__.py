@@ -1,6 +1,0 @@
-"""Real data to identify the best arm of: caption contests and a drug screen. None of it is shipped with the package."""
-
-from bestarm.datasets.captions import CaptionContest, caption_contest
-from bestarm.datasets.pkis2 import Pkis2, pkis2
-
-__all__ = ["CaptionContest", "Pkis2", "caption_contest", "pkis2"]

@@ -1,0 +1,191 @@
+"""Pictures of a verdict, and of many trials. Each is drawn on axes that are given, or on a figure of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from bestarm.extras import needs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_ROWS = 40
+WINNER, CANDIDATE, OUT = "#1b7837", "#2166ac", "#999999"
+MOST_LETTERS = 28  # of a label
+LEAST_SHOWN = 1e-12  # of p-values
+FADED = 0.45  # of an arm that is ruled out
+# What trials came to: colour and hatch in every picture (light, dark, striped and dotted, also in grey).
+LOOKS = {
+    "right": ("#A9D3EE", ""),
+    "wrong": ("#D55E00", ""),
+    "no winner": ("white", "----"),
+    "at the cap": ("white", "...."),
+}
+
+
+def plain(label: Any, most: int = MOST_LETTERS) -> str:
+    r"""Return a label as a picture can show it: on one line, not too long, its dollar signs no mathematics.
+
+    >>> plain("US$ or C$"), plain("line\nbreak"), plain("a very long label", 8)
+    ('US\\$ or C\\$', 'line\\nbreak', 'a very …')
+    """
+    words = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(label))
+    words = words if len(words) <= most else words[: most - 1] + "…"
+    return words.replace("$", r"\$")
+
+
+def draw_result(result: Any, axes: Axes | None = None) -> Figure:
+    """Draw the interval of every arm (the forty best of many), and beside it what the winner or leader leads by.
+
+    The winner is green, arms ruled out are grey and faded. On axes that are given, the intervals alone are drawn.
+    """
+    return draw_progress(result, (), axes)
+
+
+def draw_progress(result: Any, history: Sequence[tuple[int, float]], axes: Axes | None = None) -> Figure:
+    """Draw the same, and below it how the evidence has come: p-values of the winner or leader after so many rewards."""
+    needs("matplotlib")
+    from matplotlib.figure import Figure
+
+    rows = sorted(result.arms, key=lambda row: math.inf if math.isnan(row.estimate) else -row.estimate)[:MOST_ROWS]
+    if axes is not None:
+        draw_intervals(result, rows, axes)
+        found = axes.get_figure(root=True)
+        assert found is not None
+        return found
+    leads = [row for row in rows if math.isfinite(result.leads.get(row.label, math.nan))]
+    heights = [1.2 + 0.32 * len(rows), *([2.8] if len(history) > 1 else [])]
+    figure = Figure(figsize=(11.0 if leads else 7.0, sum(heights)), layout="constrained")
+    grid = figure.add_gridspec(len(heights), 2 if leads else 1, height_ratios=heights)
+    panel = figure.add_subplot(grid[0, 0])
+    draw_intervals(result, rows, panel)
+    if leads:
+        draw_leads(result, rows, figure.add_subplot(grid[0, 1], sharey=panel))
+        figure.axes[1].tick_params(labelleft=False)
+    if len(history) > 1:
+        _draw_history(result, history, figure.add_subplot(grid[1, :]))
+    return figure
+
+
+def _colour(result: Any, label: Any) -> str:
+    if label == result.best:
+        return WINNER
+    return CANDIDATE if label in result.candidates else OUT
+
+
+def draw_intervals(result: Any, rows: Sequence[Any], axes: Axes, most: int = MOST_LETTERS) -> None:
+    """Draw estimates and intervals of some arms, from the top down; their labels have at most so many letters."""
+    finite = [end for row in rows for end in (row.lower, row.upper, row.estimate) if math.isfinite(end)] or [0.0, 1.0]
+    low, high = min(finite), max(finite)
+    margin = 0.05 * (high - low) or 1.0
+    for index, row in enumerate(rows):
+        colour = _colour(result, row.label)
+        faded = FADED if colour == OUT else 1.0
+        ends = max(row.lower, low - margin), min(row.upper, high + margin)
+        if row.lower <= row.upper:  # after an alarm no mean may fit
+            axes.plot(ends, (index, index), color=colour, linewidth=3.0, solid_capstyle="butt", alpha=faded)
+        axes.plot(row.estimate, index, "o", color=colour, markersize=6.0, alpha=faded)
+    axes.set_yticks(range(len(rows)), [f"{plain(row.label, most)} ({row.pulls:,})" for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("mean reward: interval of each arm, for display (decisions are made pair by pair)", fontsize=8)
+    named = f"{plain(result.best)} is named" if result.best is not None else f"no winner is named ({result.status})"
+    more = f", the {MOST_ROWS} best of {len(result.arms)} arms" if len(result.arms) > MOST_ROWS else ""
+    axes.set_title(f"{named} after {result.pulls:,} rewards{more}{_held_back(result)}", fontsize=10, loc="left")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _held_back(result: Any) -> str:
+    """Return a line on rewards that have come in and wait, if any do; the result of a log has none."""
+    waiting = getattr(result, "waiting", None)
+    if not waiting:
+        return ""
+    many = "a pull that is" if len(waiting.pulls) == 1 else f"{len(waiting.pulls):,} pulls that are"
+    return f"\n{waiting.brief} for {many} still out"
+
+
+def draw_leads(result: Any, rows: Sequence[Any], axes: Axes) -> None:
+    """Draw the lower bound of the lead over each other arm, from there to the right."""
+    known = {row.label: result.leads.get(row.label, math.nan) for row in rows}
+    ends = [lead for lead in known.values() if math.isfinite(lead)]
+    right = max(0.0, *ends) + 0.15 * ((max(0.0, *ends) - min(0.0, *ends)) or 1.0)
+    for index, row in enumerate(rows):
+        lead = known[row.label]
+        if math.isfinite(lead):
+            colour = _colour(result, row.label)
+            axes.plot((lead, right), (index, index), color=colour, linewidth=3.0, solid_capstyle="butt", alpha=0.35)
+            axes.plot(lead, index, "|", color=colour, markersize=12.0, markeredgewidth=2.0)
+    axes.axvline(0.0, color="0.35", linestyle=":", linewidth=1.0)
+    axes.set_xlim(None, right)
+    leader = plain(result.best if result.best is not None else result.leader)
+    axes.set_xlabel(f"lead of {leader} over the arm, if {leader} is the best: at least, all together", fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes) -> None:
+    """Draw p-values over numbers of rewards, and where there is enough evidence against every other arm."""
+    numbers, values = [number for number, _ in history], [max(value, LEAST_SHOWN) for _, value in history]
+    leader = plain(result.best if result.best is not None else result.leader)
+    colour = WINNER if result.best is not None else CANDIDATE
+    axes.plot(numbers, values, "o-", color=colour, markersize=3.0, linewidth=1.5, clip_on=False)
+    axes.axhline(result.delta, color="0.35", linestyle=":", linewidth=1.0)
+    axes.set_yscale("log")
+    axes.set_xlim(0, None)
+    axes.set_ylim(min(0.2 * result.delta, 0.5 * min(values)), 1.0)
+    axes.annotate(
+        f"below delta = {result.delta:g} it is enough to rule out every other arm (they are ruled out one by one)",
+        (0.01, result.delta), (0, -3), xycoords=("axes fraction", "data"), textcoords="offset points", va="top",
+        fontsize=8, color="0.35",
+    )  # fmt: skip
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel("rewards", fontsize=8)
+    axes.set_ylabel("p-value", fontsize=8)
+    axes.set_title(
+        f"evidence that {leader} is the best, valid at any time: the lower, the stronger",
+        fontsize=10,
+        loc="left",
+    )
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def draw_trials(trials: Any, axes: Axes | None = None) -> Figure:
+    """Draw how many trials took how many pulls, by what they came to, and their mean."""
+    import numpy as np
+
+    needs("matplotlib")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 3.6), layout="constrained") if axes is None else axes.get_figure(root=True)
+    assert figure is not None
+    panel = figure.subplots() if axes is None else axes
+    named = trials.answers >= 0
+    parts = {
+        "right": named & trials.correct,
+        "wrong": named & ~trials.correct,
+        "no winner": trials.statuses == "indistinguishable",
+        "at the cap": trials.statuses == "undecided",
+    }
+    shown = {name: trials.pulls[part] for name, part in parts.items() if part.any()}
+    low, high = int(trials.pulls.min()), int(trials.pulls.max())
+    bins = np.linspace(low - 0.5, high + 0.5, min(40, high - low + 1) + 1)
+    bottom = np.zeros(bins.size - 1)
+    for name, pulls in shown.items():
+        counts, _ = np.histogram(pulls, bins)
+        colour, stripes = LOOKS[name]
+        label = f"{name}: {pulls.size:,} of {len(trials):,}"
+        panel.bar(
+            bins[:-1], counts, np.diff(bins), bottom, align="edge", color=colour, hatch=stripes, edgecolor="0.4",
+            linewidth=0.5, label=label,
+        )  # fmt: skip
+        bottom += counts
+    label = f"mean: {'at least ' if trials.mean_is_lower_bound else ''}{trials.mean_pulls:,.0f}"
+    panel.axvline(trials.mean_pulls, color="black", linestyle="--", linewidth=1.0, label=label)
+    panel.set_xlabel("pulls of a trial")
+    panel.set_ylabel("trials")
+    panel.set_title(f"{trials.settings.get('method', 'trials')}, {len(trials):,} trials", fontsize=10, loc="left")
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.legend(fontsize=8, frameon=False)
+    return figure

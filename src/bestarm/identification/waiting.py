@@ -1,0 +1,101 @@
+"""Rewards that have come in and are not used yet, as they wait for pulls that are still out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bestarm.identification.tickets import Pull
+
+_SHOWN = 3  # pulls in a sentence
+
+
+@dataclass(frozen=True)
+class MissingPull:
+    """A pull that is still out while later rewards have come in.
+
+    Attributes
+    ----------
+    pull : Pull
+        Tell its reward, or cancel it.
+    worker : str or None
+        Who asked for it, where that is known.
+    since : float or None
+        When, in seconds since 1970; of a study only, as an identifier reads no clock.
+    rewards : int
+        How many rewards wait for it.
+    """
+
+    pull: Pull
+    worker: str | None
+    since: float | None
+    rewards: int
+
+    def __str__(self) -> str:
+        who = "" if self.worker is None else f" by {self.worker!r}"
+        when = ""
+        if self.since is not None:
+            when = f" at {datetime.fromtimestamp(self.since, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        asked = f" (asked for{who}{when})" if who or when else ""
+        return f"pull {self.pull.number} of {self.pull.arm!r}{asked}"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What has come in and waits, and for what; `str()` says it in words, and it is false if nothing waits.
+
+    Attributes
+    ----------
+    rewards : int
+        How many rewards have come in and are not used yet.
+    pulls : tuple of MissingPull
+        The pulls that they wait for, in the order in which these were asked for. A reward may wait for several.
+    """
+
+    rewards: int = 0
+    pulls: tuple[MissingPull, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.rewards > 0
+
+    def __str__(self) -> str:
+        if not self.rewards:
+            return "no rewards wait"
+        said = ", ".join(map(str, self.pulls[:_SHOWN]))
+        more = f" and {len(self.pulls) - _SHOWN:,} more" if len(self.pulls) > _SHOWN else ""
+        what = "a pull that is" if len(self.pulls) == 1 else f"{len(self.pulls):,} pulls that are"
+        return f"{self.brief} for {what} still out: {said}{more}"
+
+    @property
+    def brief(self) -> str:
+        """How many wait: "4,000 more rewards have come in and wait"."""
+        if self.rewards == 1:
+            return "1 more reward has come in and waits"
+        return f"{self.rewards:,} more rewards have come in and wait"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        pulls = [
+            {
+                "pull": missing.pull.number,
+                "arm": missing.pull.arm,
+                "worker": missing.worker,
+                "since": missing.since,
+                "rewards": missing.rewards,
+            }
+            for missing in self.pulls
+        ]
+        return {"rewards": self.rewards, "pulls": pulls}
+
+
+def read_waiting(stored: Mapping[str, Any] | None) -> Waiting:
+    """Return what `to_dict` gave; of an older version there is nothing."""
+    if stored is None:
+        return Waiting()
+    pulls = tuple(
+        MissingPull(Pull(row["arm"], row["pull"]), row["worker"], row["since"], row["rewards"])
+        for row in stored["pulls"]
+    )
+    return Waiting(stored["rewards"], pulls)
