@@ -104,16 +104,18 @@ def logged(events: Iterable[Event], labels: Sequence[Label], token: int) -> Iter
 
 @dataclass(frozen=True)
 class Columns:
-    """The asks and the ends of pulls of a long log, as arrays: a million rows as objects would take seconds.
+    """The asks and the ends of pulls of a long log, as arrays: a million events as objects would take seconds.
 
     Attributes
     ----------
-    arms, times : arrays
-        Of each pull, in the order of their numbers: the arm, and when it was asked for.
-    pulls, values, told : arrays
-        Of each end of a pull, in order: the pull, the reward (nan if there is none), and whether it was told.
-    expired : array
-        Likewise: whether it ended by its lease.
+    arms, times, asked, asked_sources : arrays
+        One row per pull, by its number: the arm, when it was asked for, the sequence number of the ask, and the
+        source that the ask names, as an index into `sources` (-1 if it names none).
+    pulls, values, told, expired, ended, told_sources : arrays
+        One row per end of a pull, in order: the pull, the reward (0 if there is none), whether it was told, whether
+        its lease expired (otherwise it was cancelled), the sequence number, and the source of the reward (-1 if none).
+    sources : list of str
+        The sources as JSON, in the order in which they first occur.
     rest : list of Event
         All other events.
     head : int
@@ -122,9 +124,14 @@ class Columns:
 
     arms: NDArray[np.int64]
     times: NDArray[np.float64]
+    asked: NDArray[np.int64]
+    asked_sources: NDArray[np.int64]
     pulls: NDArray[np.int64]
     values: NDArray[np.float64]
     told: NDArray[np.bool_]
     expired: NDArray[np.bool_]
+    ended: NDArray[np.int64]
+    told_sources: NDArray[np.int64]
+    sources: list[str]
     rest: list[Event]
     head: int

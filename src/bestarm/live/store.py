@@ -95,6 +95,15 @@ def _overview(
     return Overview(name, arms, rewards, asks - ends, status, best, closed > 0, created)
 
 
+def _lookup(pairs: Sequence[tuple[int, int]], seqs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the value that belongs to each sequence number, -1 where there is none; both are in order."""
+    keys, values = np.array(pairs, np.int64).reshape(-1, 2).T
+    here = np.isin(keys, seqs, assume_unique=True)
+    found = np.full(seqs.size, -1, np.int64)
+    found[np.searchsorted(seqs, keys[here])] = values[here]
+    return found
+
+
 @dataclass
 class Transaction:
     """The right to append to the log of one study, while nobody else has it.
@@ -476,7 +485,10 @@ class Store(abc.ABC):
             asks = {"seq": "q", "cast(arm as bigint)": "q", "at": "d"}
             asked, arms, times = self._arrays(raw, asks, f"{where} kind = 'ask'", head)
             ended = {"seq": "q", "pull": "q", "coalesce(value, 0.0)": "d", end: "q"}
-            _, pulls, values, ends = self._arrays(raw, ended, f"{where} {ENDS}", head)
+            ends, pulls, values, kinds = self._arrays(raw, ended, f"{where} {ENDS}", head)
+            named = raw.execute(f"select seq, source {where} source is not null and seq <= {head:d} order by seq")
+            sources: dict[str, int] = {}
+            pairs = [(seq, sources.setdefault(text, len(sources))) for seq, text in named]
             others = f"select {COLUMNS} {where} seq <= {head:d} and kind in ('decide', 'archive', 'renew') order by seq"
             rest = [Event(*row) for row in raw.execute(others)]
             is_open = np.ones(arms.size, np.bool_)
@@ -487,4 +499,19 @@ class Store(abc.ABC):
                 some = ", ".join(map(str, left[begin : begin + _SOME]))
                 rows = raw.execute(f"select {COLUMNS} {where} seq in ({some}) order by seq")
                 outstanding += [Event(*row) for row in rows]
-        return Columns(arms, times, pulls, values, ends == 0, ends == 1, rest, head), outstanding
+        columns = Columns(
+            arms=arms,
+            times=times,
+            asked=asked,
+            asked_sources=_lookup(pairs, asked),
+            pulls=pulls,
+            values=values,
+            told=kinds == 0,
+            expired=kinds == 1,
+            ended=ends,
+            told_sources=_lookup(pairs, ends),
+            sources=list(sources),
+            rest=rest,
+            head=head,
+        )
+        return columns, outstanding
