@@ -48,6 +48,10 @@ class ByPull(abc.ABC, Generic[LabelT]):
         """Return what is known of each arm."""
 
     @abc.abstractmethod
+    def _estimate_of(self, index: int) -> float:
+        """Return the middle of an arm's interval, or its estimate; nan before its first reward."""
+
+    @abc.abstractmethod
     def _tell(self, index: int, value: float, source: Hashable | None, number: int = BY_LABEL) -> None:
         """Take in a reward of an arm."""
 
@@ -194,9 +198,7 @@ class ByPull(abc.ABC, Generic[LabelT]):
 
     def _stand_in(self, index: int) -> float:
         """Return a value for a reward that never came: any would do, but a study must find the same one again."""
-        row = self._estimates()[index]
-        middle = 0.5 * (row.lower + row.upper) if self._log is not None and row.lower <= row.upper else math.nan
-        estimate = middle if math.isfinite(middle) else row.estimate
+        estimate = self._estimate_of(index)
         low, high = self._problem.bounds or (-math.inf, math.inf)
         if math.isnan(estimate):
             return 0.5 * (low + high) if self._problem.bounds is not None else 0.0

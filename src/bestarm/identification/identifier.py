@@ -40,7 +40,7 @@ from bestarm.identification.waiting import Waiting
 from bestarm.kernels.state.state import new_state
 from bestarm.kernels.trials import verbs as kernels
 from bestarm.kernels.trials.drive import tell_on
-from bestarm.kernels.trials.readouts import withdraw
+from bestarm.kernels.trials.readouts import interval_of, stop, withdraw
 from bestarm.methods import DEFAULT, Method, OwnMethod, forced_pulls, get_method, too_long
 from bestarm.policies.policy import Factory
 from bestarm.problem import LabelT, Problem, checked_reward, checked_rewards, place_of, places_of, pose
@@ -302,7 +302,7 @@ class Identifier(ByPull[LabelT]):
             withdraw(self._state, self._rule, worse, True)
         left = np.flatnonzero(arms["active"])
         if left.size == 1:
-            self._state.control["done"], self._state.control["best"] = 1, left[0]
+            stop(self._state, int(left[0]))
             self._decision = self._with_standing(self._verdict(), 0)  # at once: what sources say later is no part of it
 
     @property
@@ -391,6 +391,14 @@ class Identifier(ByPull[LabelT]):
         """What is known of each arm now: label, pulls, estimate, lower, upper, active."""
         with self._lock:
             return self._estimates()
+
+    def _estimate_of(self, index: int) -> float:
+        """Return the middle of an arm's interval, or its estimate where there is none; nan before its first reward."""
+        if self._log is None:
+            return self._estimates()[index].estimate
+        estimate, lower, upper = interval_of(self._state, self._rule, index)
+        middle = 0.5 * (lower + upper) if lower <= upper else math.nan
+        return middle if math.isfinite(middle) else float(estimate)
 
     def _estimates(self) -> tuple[ArmRow[LabelT], ...]:
         size = self._problem.size

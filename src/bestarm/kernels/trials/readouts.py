@@ -61,6 +61,12 @@ def interval(
     return rule.origin + rule.scale * estimate, rule.origin + rule.scale * lower, rule.origin + rule.scale * upper
 
 
+@entry_kernel
+def interval_of(state: CertifiedState, rule: Rule, index: int) -> tuple[float, float, float]:
+    """Return the estimate of one arm's mean and the ends of its interval; the other arms are not looked at."""
+    return interval(state, rule[0], state.evidence.lattice, state.evidence.tallies, state.evidence.sums, index)
+
+
 @kernel
 def _is_alarming(state: CertifiedState, rule: Record, rows: Lattice | None, sums: Sums | None, index: int) -> bool:
     arms, control, pool, scratch = state.arms, state.control[0], state.pool, state.evidence.scratch
@@ -185,6 +191,13 @@ def judge_pair(state: CertifiedState, rule: Rule, count: float, widest: float) -
 def withdraw(state: CertifiedState, rule: Rule, index: int, dropped: bool) -> None:
     """Take an arm out of the rounds: dropped, or only because no more rewards of it will come."""
     certified.remove(state, rule[0], index, dropped)
+
+
+@entry_kernel
+def stop(state: CertifiedState, best: int) -> None:
+    """Name the best arm, for a caller that decides by itself: later rewards are recorded only."""
+    state.control[0].done = stopping.IDENTIFIED
+    state.control[0].best = best
 
 
 @entry_kernel
