@@ -96,12 +96,12 @@ AREAS = (
         "paper",
         "Experiments",
         "The paper's experiments and your own: see [repeat the paper's experiments](../../guide/reproduce.md) and "
-        "[a study of your own](../../guide/own-study.md).",
+        "[a scenario of your own](../../guide/own-scenario.md).",
         ("paper", "scenarios"),
         (
             "bestarm.paper.experiments.experiment",
             "bestarm.paper.reproduce.reproduce",
-            "bestarm.scenarios.scenario.run_study",
+            "bestarm.scenarios.scenario.run_scenario",
         ),
     ),
 )

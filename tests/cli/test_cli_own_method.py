@@ -96,13 +96,13 @@ def test_a_file_here_hides_nothing_that_is_installed(folder: Path) -> None:
     assert str(folder) not in str(refused.exception)
 
 
-def test_a_study_of_a_file_says_that_it_takes_none(folder: Path) -> None:
-    study = bestarm("simulate", "--template").stdout
-    first = study.index('name = "', study.index("[[methods]]"))
-    study = f'{study[:first]}name = "{OWN}" #{study[first:]}'
-    (folder / "study.toml").write_text(study)
-    refused = CliRunner().invoke(app, ["simulate", "study.toml"])
-    assert f"got '{OWN}': check the spelling; a method of your own goes with --means" in str(refused.exception)
+def test_a_scenario_says_that_it_takes_none(folder: Path) -> None:
+    text = bestarm("scenario", "--template").stdout
+    first = text.index('name = "', text.index("[[methods]]"))
+    (folder / "mine.toml").write_text(f'{text[:first]}name = "{OWN}" #{text[first:]}')
+    refused = CliRunner().invoke(app, ["scenario", "mine.toml"])
+    wanted = f"got '{OWN}': check the spelling; a method of your own goes with bestarm simulate --means"
+    assert wanted in str(refused.exception)
 
 
 def test_a_study_on_a_database_from_beginning_to_end(folder: Path) -> None:

@@ -72,7 +72,7 @@ def test_the_example_of_the_readme_is_short() -> None:
 
 WRITTEN = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 SLOW = {"attacks", "cluster", "contamination", "planning", "reproduce", "rigged-contest", "studies"}  # many seconds
-SLOW |= {"own-method", "own-study"}
+SLOW |= {"own-method", "own-scenario"}
 SHOWN = ("bibtex", "json", "text")  # what is printed, or looked at: the only blocks besides those that run
 
 
@@ -156,7 +156,7 @@ def test_the_page_of_readings_names_those_that_the_report_judges_by() -> None:
 
 
 NAMED = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|toml|yml|template|txt))`")
-OWN = {"study.toml", "clicks.toml"}  # files that readers write
+OWN = {"scenario.toml", "clicks.toml"}  # files that readers write
 
 
 def test_files_that_pages_name_are_there() -> None:

@@ -1,4 +1,4 @@
-"""Studies that a file describes: what is read, what is refused and how, what is written."""
+"""Scenarios in TOML: what is read, what is refused and how, what is written."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from bestarm.bandits import Bandit, Bernoulli, Gaussian, adversaries, paper_adve
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
 from bestarm.scenarios import Experiment, RandomCentres
-from bestarm.scenarios.scenario import SHOWN, run_study
-from bestarm.scenarios.scenario_file import LAWS, parse_study, read_study, template
+from bestarm.scenarios.scenario import SHOWN, run_scenario, run_study
+from bestarm.scenarios.scenario_file import LAWS, parse_scenario, read_scenario, template
 from bestarm.simulation import simulate
 from command_line import Done, bestarm
 from places import ROOT
@@ -30,20 +30,20 @@ METHOD = '[[methods]]\nname = "mean-se"'
 
 
 def toml(arms: str = ARMS, adversary: str = POINT, methods: str = METHOD, **top: str | None) -> str:
-    """Return a study; keywords replace keys of its top, None removes one."""
+    """Return a scenario; keywords replace keys of its top, None removes one."""
     lines = [f"{key} = {value}" for key, value in (TOP | top).items() if value is not None]
     return "\n".join([*lines, arms, adversary, methods, ""])
 
 
 def one(text: str) -> Experiment:
-    (experiment,) = parse_study(text).experiments
+    (experiment,) = parse_scenario(text).experiments
     return experiment
 
 
 # -------------------------------------------------------------------------------------------------------------- read
 
 
-def test_a_study_becomes_one_experiment_with_all_that_the_file_says() -> None:
+def test_a_scenario_becomes_one_experiment_with_all_that_the_file_says() -> None:
     experiment = one(toml(title='"Two arms"', max_pulls="500", delta="[0.1, 0.2]"))
     assert experiment.arms == (Gaussian(2.5), Gaussian(1.0))
     assert (experiment.deltas, experiment.epsilons, experiment.sweep) == ((0.1, 0.2), (0.1,), "delta")
@@ -59,7 +59,7 @@ def test_epsilon_is_the_axis_where_it_alone_is_a_list() -> None:
 
 
 def test_two_lists_make_an_experiment_for_each_epsilon() -> None:
-    first, second = parse_study(toml(delta="[0.1, 0.2]", epsilon="[0.05, 0.1]")).experiments
+    first, second = parse_scenario(toml(delta="[0.1, 0.2]", epsilon="[0.05, 0.1]")).experiments
     assert (first.name, first.epsilons, first.deltas) == ("small-epsilon0.05", (0.05,), (0.1, 0.2))
     assert (second.name, second.epsilons, second.deltas) == ("small-epsilon0.1", (0.1,), (0.1, 0.2))
 
@@ -81,9 +81,9 @@ MEANS = dict(zip(PARAMETERS, (1.0, 0.5, 2.0, 1.5, 1.6487212707001282, 1 / 3, 1.0
 @pytest.mark.parametrize("law", LAWS)
 def test_every_law_can_be_an_arm_of_the_list(law: str) -> None:
     arms = f'[[arms]]\nlaw = "{law}"\n{PARAMETERS[law]}\n[[arms]]\nlabel = "low"\nlaw = "gaussian"\nmean = -1'
-    study = parse_study(toml(arms=arms))
-    assert [arm.mean for arm in study.arms] == pytest.approx([MEANS[law], -1.0])
-    assert study.labels == ("arm 0", "low")
+    scenario = parse_scenario(toml(arms=arms))
+    assert [arm.mean for arm in scenario.arms] == pytest.approx([MEANS[law], -1.0])
+    assert scenario.labels == ("arm 0", "low")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_the_adversary_keeps_to_a_share_if_a_method_is_told_so(kind: str, share:
     text = toml(adversary=f"[adversary]\n{kind}", methods=told)
     (bare,) = one(toml(adversary=f"[adversary]\n{kind}")).adversaries(3)
     assert bare is not None
-    assert parse_study(text).quota
+    assert parse_scenario(text).quota
     assert one(text).adversaries(3) == (adversaries.Quota(bare, "random"),)
 
 
@@ -145,9 +145,9 @@ def test_the_adversary_keeps_to_a_share_if_a_method_is_told_so(kind: str, share:
 def test_an_attack_that_picks_its_hits_itself_is_left_as_it_is(name: str) -> None:
     told = '[[methods]]\nname = "certified"\ncontamination = "share-of-arm"'
     attack = f'[adversary]\nkind = "attack"\nname = "{name}"'
-    study = parse_study(toml(adversary=attack, methods=told))
-    assert not study.quota
-    assert study.experiments[0].adversaries(3) == one(toml(adversary=attack)).adversaries(3)
+    scenario = parse_scenario(toml(adversary=attack, methods=told))
+    assert not scenario.quota
+    assert scenario.experiments[0].adversaries(3) == one(toml(adversary=attack)).adversaries(3)
 
 
 def test_labels_say_what_the_options_are() -> None:
@@ -160,7 +160,7 @@ def test_labels_say_what_the_options_are() -> None:
 def test_options_are_those_of_the_catalogue() -> None:
     for name, method in METHODS.items():
         with pytest.raises(InputError) as caught:
-            parse_study(toml(methods=f'[[methods]]\nname = "{name}"\nmagic = 1'))
+            parse_scenario(toml(methods=f'[[methods]]\nname = "{name}"\nmagic = 1'))
         assert all(option.name in caught.value.rule for option in method.options)
 
 
@@ -169,11 +169,11 @@ def test_options_are_those_of_the_catalogue() -> None:
 TWO = '[[arms]]\nlaw = "gaussian"\nmean = 1\n'
 BAD: list[tuple[str, str]] = [
     # the file
-    ("name = ", "study must be TOML, got 'bad.toml': Invalid value (at end of document)"),
-    ('name = "a"\ntrials = = 2', "study must be TOML, got 'bad.toml': Invalid value (at line 2, column 10)"),
-    (f"trials = {'9' * 5000}", "study must be TOML, got 'bad.toml': Exceeds the limit"),
-    (f"trials = {'[' * 20000}", "study must be TOML, got 'bad.toml': "),
-    ("", "name must be given, got None: a study has name, trials, seed"),
+    ("name = ", "scenario must be TOML, got 'bad.toml': Invalid value (at end of document)"),
+    ('name = "a"\ntrials = = 2', "scenario must be TOML, got 'bad.toml': Invalid value (at line 2, column 10)"),
+    (f"trials = {'9' * 5000}", "scenario must be TOML, got 'bad.toml': Exceeds the limit"),
+    (f"trials = {'[' * 20000}", "scenario must be TOML, got 'bad.toml': "),
+    ("", "name must be given, got None: a scenario has name, trials, seed"),
     # keys
     (toml(trials=None), "trials must be given"),
     (toml(arms=""), "arms must be given"),
@@ -213,7 +213,7 @@ BAD: list[tuple[str, str]] = [
     (toml(sigma=None, bounds="[1, 0]"), "bounds must be two finite numbers (low, high) with low < high, got [1, 0]"),
     (
         toml(sigma=None, bounds="[0, 1]"),
-        "bounds must contain all rewards, got [0.0, 1.0]: rewards of this study reach from",
+        "bounds must contain all rewards, got [0.0, 1.0]: rewards of this scenario reach from",
     ),
     # arms
     (toml(arms="arms = 5"), "arms must be a table [arms] or a list [[arms]], got 5"),
@@ -320,7 +320,7 @@ BAD: list[tuple[str, str]] = [
 @pytest.mark.parametrize(("text", "message"), BAD, ids=[message.split(",")[0] for _, message in BAD])
 def test_a_bad_file_is_refused_with_the_key_and_what_is_allowed(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        parse_study(text, file="bad.toml")
+        parse_scenario(text, file="bad.toml")
     assert str(caught.value).startswith(message)
 
 
@@ -333,40 +333,40 @@ def test_a_misspelt_key_or_name_is_answered_with_the_one_that_was_meant() -> Non
         (toml(adversary='[adversary]\nkind = "attack"\nname = "hiden"'), "did you mean hidden?"),
     ):
         with pytest.raises(InputError) as caught:
-            parse_study(text)
+            parse_scenario(text)
         assert caught.value.fix == hint
 
 
 def test_a_key_below_the_wrong_brackets_is_found_there() -> None:
     with pytest.raises(InputError) as caught:
-        parse_study(toml(trials=None, arms=f"{ARMS}\ntrials = 20"))
+        parse_scenario(toml(trials=None, arms=f"{ARMS}\ntrials = 20"))
     assert str(caught.value).startswith("trials must be given, got None: it stands in [arms]; move it above the first")
 
 
 def test_a_file_that_is_not_there_not_utf8_or_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"study must be a file that can be read.*No such file"):
-        read_study(tmp_path / "nowhere.toml")
-    with pytest.raises(InputError, match=r"study must be a file that can be read.*Is a directory"):
-        read_study(tmp_path)
+    with pytest.raises(InputError, match=r"scenario must be a file that can be read.*No such file"):
+        read_scenario(tmp_path / "nowhere.toml")
+    with pytest.raises(InputError, match=r"scenario must be a file that can be read.*Is a directory"):
+        read_scenario(tmp_path)
     path = tmp_path / "latin.toml"
     path.write_bytes('name = "a"\ntitle = "zä"\n'.encode("latin-1"))
-    with pytest.raises(InputError, match=r"study must be text in UTF-8, got .*latin\.toml': line 2 is not"):
-        read_study(path)
+    with pytest.raises(InputError, match=r"scenario must be text in UTF-8, got .*latin\.toml': line 2 is not"):
+        read_scenario(path)
 
 
 def test_a_mark_at_the_beginning_and_windows_line_ends_are_fine(tmp_path: Path) -> None:
     path = tmp_path / "windows.toml"
     path.write_bytes(b"\xef\xbb\xbf" + toml().replace("\n", "\r\n").encode())
-    study = read_study(path)
-    assert study.experiments == parse_study(toml()).experiments
-    assert study.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    scenario = read_scenario(path)
+    assert scenario.experiments == parse_scenario(toml()).experiments
+    assert scenario.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 # --------------------------------------------------------------------------------------------------------------- run
 
 
 def test_the_points_are_those_of_simulate(tmp_path: Path) -> None:
-    points = run_study(parse_study(toml(delta="[0.1, 0.2]")), out=tmp_path / "out")
+    points = run_scenario(parse_scenario(toml(delta="[0.1, 0.2]")), out=tmp_path / "out")
     experiment = one(toml(delta="[0.1, 0.2]"))
     point = experiment.point(experiment.curves[0], 0.1, 0.1)
     bandit = Bandit([Gaussian(2.5), Gaussian(1.0)], 0.1, adversaries.Point([0, 2]))
@@ -380,7 +380,7 @@ def test_the_points_are_those_of_simulate(tmp_path: Path) -> None:
 
 def test_all_files_are_written_and_agree(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    points = run_study(parse_study(toml(delta="[0.1, 0.2]", epsilon="[0.05, 0.1]")), out=out)
+    points = run_scenario(parse_scenario(toml(delta="[0.1, 0.2]", epsilon="[0.05, 0.1]")), out=out)
     names = {path.name for path in out.iterdir()}
     assert names == {
         *("report.html", "figures", "points", "points.csv", "points.parquet", "points.tex"),
@@ -406,13 +406,13 @@ def test_the_report_says_what_was_run_and_holds_the_file(tmp_path: Path) -> None
     )
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="utf-8")
-    run_study(path, out=tmp_path / "out", trials=10, seed=5)
+    run_scenario(path, out=tmp_path / "out", trials=10, seed=5)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for link in re.findall(r'href="#([^"]+)"', page):
         assert page.count(f'id="{link}"') == 1
     assert "<title>Costs $1_{ or $2</title>" in page
     assert "<td>&lt;old&gt;</td><td>bernoulli, p 0.9</td><td>0.9</td><td>best</td>" in page
-    assert "bestarm simulate mine.toml --trials 10 --seed 5" in page
+    assert "bestarm scenario mine.toml --trials 10 --seed 5" in page
     assert hashlib.sha256(path.read_bytes()).hexdigest() in page
     assert text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;") in page
     assert "At any time at most a share ε of the rewards of each arm is replaced" in page
@@ -425,36 +425,36 @@ def test_the_report_says_what_was_run_and_holds_the_file(tmp_path: Path) -> None
 
 
 def test_the_report_warns_where_sigma_does_not_cover_the_arms_and_trials_are_cut(tmp_path: Path) -> None:
-    run_study(parse_study(toml(sigma="0.5", max_pulls="5")), out=tmp_path / "out")
+    run_scenario(parse_scenario(toml(sigma="0.5", max_pulls="5")), out=tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Not all arms are sub-Gaussian with the scale sigma = 0.5" in page
     assert "At 1 of 1 points some trials were cut at 5 pulls" in page
 
 
 def test_a_folder_is_neither_mixed_nor_lost(tmp_path: Path) -> None:
-    study, out = parse_study(toml()), tmp_path / "out"
-    first = run_study(study, out=out)
+    scenario, out = parse_scenario(toml()), tmp_path / "out"
+    first = run_scenario(scenario, out=out)
     with pytest.raises(InputError, match="out must be new or empty"):
-        run_study(study, out=out)
+        run_scenario(scenario, out=out)
     with pytest.raises(InputError, match="seed must be 3, as in the run to resume, got 4"):
-        run_study(study, out=out, seed=4, resume=True)
+        run_scenario(scenario, out=out, seed=4, resume=True)
     with pytest.raises(InputError, match="study must be 'small', as in the run to resume"):
-        run_study(parse_study(toml(name='"large"')), out=out, resume=True)
+        run_scenario(parse_scenario(toml(name='"large"')), out=out, resume=True)
     seen: list[int] = []
-    pd.testing.assert_frame_equal(run_study(study, out=out, resume=True, progress=seen.append), first)
+    pd.testing.assert_frame_equal(run_scenario(scenario, out=out, resume=True, progress=seen.append), first)
     assert seen == [20]
-    again = run_study(study, out=out, seed=4, overwrite=True)
+    again = run_scenario(scenario, out=out, seed=4, overwrite=True)
     assert again["mean_pulls"].tolist() != first["mean_pulls"].tolist()
     with pytest.raises(InputError, match="out must be a folder that can be written"):
-        run_study(study, out="/proc/bestarm")
+        run_scenario(scenario, out="/proc/bestarm")
 
 
 def test_a_method_that_is_added_to_the_file_leaves_the_finished_points(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    first = run_study(parse_study(toml()), out=out)
+    first = run_scenario(parse_scenario(toml()), out=out)
     (stored,) = (out / "points").iterdir()
     before = {path.name: path.stat().st_mtime_ns for path in stored.iterdir()}
-    both = run_study(parse_study(toml(methods=f'{METHOD}\n[[methods]]\nname = "mean-gap"')), out=out, resume=True)
+    both = run_scenario(parse_scenario(toml(methods=f'{METHOD}\n[[methods]]\nname = "mean-gap"')), out=out, resume=True)
     assert both["method"].tolist() == ["mean-se", "mean-gap"]
     assert both.iloc[0]["mean_pulls"] == first.iloc[0]["mean_pulls"]
     assert {path.name: path.stat().st_mtime_ns for path in stored.iterdir()} == before
@@ -462,41 +462,41 @@ def test_a_method_that_is_added_to_the_file_leaves_the_finished_points(tmp_path:
 
 def test_several_adversaries_share_the_trials(tmp_path: Path) -> None:
     text = toml(adversary='[adversary]\nkind = "paper"\ndraws = 4')
-    points = run_study(parse_study(text), out=tmp_path / "out", trials=10)
+    points = run_scenario(parse_scenario(text), out=tmp_path / "out", trials=10)
     assert points["trials"].tolist() == [12]
     with pytest.raises(InputError, match=r"adversary\.draws must be a whole number from 1 to the number of trials, 3"):
-        run_study(parse_study(text), out=tmp_path / "few", trials=3)
+        run_scenario(parse_scenario(text), out=tmp_path / "few", trials=3)
 
 
 def test_another_seed_is_checked_before_anything_is_written(tmp_path: Path) -> None:
     arms = '[arms]\nlaw = "bernoulli"\nmeans = [0.9, 0.1]'
     text = toml(arms=arms, adversary='[adversary]\nkind = "paper"', sigma=None, bounds="[-2, 3]")
-    study = parse_study(text)
-    assert study.arms == (Bernoulli(0.9), Bernoulli(0.1))
+    scenario = parse_scenario(text)
+    assert scenario.arms == (Bernoulli(0.9), Bernoulli(0.1))
     with pytest.raises(InputError, match="seed must be a whole number"):
-        run_study(study, out=tmp_path / "out", seed=-1)
+        run_scenario(scenario, out=tmp_path / "out", seed=-1)
     assert not (tmp_path / "out").exists()
 
 
 # ----------------------------------------------------------------------------------------------------------- command
 
 
-def simulate_command(*words: str, folder: Path) -> Done:
-    return bestarm("simulate", *words, folder=folder)
+def scenario_command(*words: str, folder: Path) -> Done:
+    return bestarm("scenario", *words, folder=folder)
 
 
-def test_the_template_is_a_study_that_runs(tmp_path: Path) -> None:
-    printed = simulate_command("--template", folder=tmp_path)
+def test_the_template_is_a_scenario_that_runs(tmp_path: Path) -> None:
+    printed = scenario_command("--template", folder=tmp_path)
     assert (printed.returncode, printed.stdout) == (0, template())
-    (tmp_path / "study.toml").write_text(printed.stdout, encoding="utf-8")
-    done = simulate_command("study.toml", "--trials", "20", "--format", "json", folder=tmp_path)
+    (tmp_path / "scenario.toml").write_text(printed.stdout, encoding="utf-8")
+    done = scenario_command("scenario.toml", "--trials", "20", "--format", "json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     assert list(rows[0]) == list(SHOWN)
     assert [row["delta"] for row in rows] == [0.05, 0.1, 0.2] * 3
     assert {row["trials"] for row in rows} == {20}
-    assert "report: results/my-study/report.html" in done.stderr
-    stored = pd.read_parquet(tmp_path / "results" / "my-study" / "points.parquet")
+    assert "report: results/my-scenario/report.html" in done.stderr
+    stored = pd.read_parquet(tmp_path / "results" / "my-scenario" / "points.parquet")
     assert [row["mean_pulls"] for row in rows] == stored["mean_pulls"].tolist()
 
 
@@ -511,43 +511,84 @@ def test_the_template_names_every_key_law_kind_and_method() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "STUDY.toml must be given, or --means"),
-        (("--trials", "5"), "STUDY.toml must be given, or --means"),
-        (("study.toml", "--means", "1,0"), "--means must not be given with a study, got '1,0'"),
-        (("study.toml", "--epsilon", "0.2"), "--epsilon must not be given with a study, got 0.2"),
-        (("study.toml", "--save", "x"), "--save must not be given with a study, got 'x'"),
-        (("--means", "1,0", "--out", "x"), "--out must be given with a study only, got 'x'"),
-        (("--means", "1,0", "--overwrite"), "--overwrite must be given with a study only, got True"),
-        (("--template", "study.toml"), "--template must be given alone, got 'STUDY.toml'"),
-        (("nowhere.toml",), "study must be a file that can be read, got 'nowhere.toml'"),
-        (("study.toml", "--trials", "0"), "trials must be a whole number >= 1, got 0"),
-        (("study.toml", "--workers", "0"), "workers must be a whole number >= 1, got 0"),
-        (("study.toml", "--resume"), "out must hold a run to resume, got 'results/small'"),
-        (("study.toml", "--out", "study.toml"), "out must be a folder, got 'study.toml'"),
+        ((), "FILE.toml must be given, got None: bestarm scenario --template prints an example"),
+        (("--trials", "5"), "FILE.toml must be given, got None"),
+        (("--template", "scenario.toml"), "--template must be given alone, got 'scenario.toml'"),
+        (("nowhere.toml",), "scenario must be a file that can be read, got 'nowhere.toml'"),
+        (("scenario.toml", "--trials", "0"), "trials must be a whole number >= 1, got 0"),
+        (("scenario.toml", "--workers", "0"), "workers must be a whole number >= 1, got 0"),
+        (("scenario.toml", "--resume"), "out must hold a run to resume, got 'results/small'"),
+        (("scenario.toml", "--out", "scenario.toml"), "out must be a folder, got 'scenario.toml'"),
     ],
 )
 def test_a_wrong_command_is_one_line_and_exit_code_2(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
-    (tmp_path / "study.toml").write_text(toml(), encoding="utf-8")
-    done = simulate_command(*words, folder=tmp_path)
+    (tmp_path / "scenario.toml").write_text(toml(), encoding="utf-8")
+    done = scenario_command(*words, folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"bestarm: {message}")
     assert len(done.stderr.splitlines()) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
+    assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (("scenario", "scenario.toml"), ("--means", "1,0")),
+        (("scenario", "scenario.toml"), ("--epsilon", "0.2")),
+        (("scenario", "scenario.toml"), ("--save", "x")),
+        (("simulate", "--means", "1,0"), ("--out", "x")),
+        (("simulate", "--means", "1,0"), ("--overwrite",)),
+    ],
+)
+def test_simulate_and_scenario_each_refuse_the_options_of_the_other(
+    tmp_path: Path, command: tuple[str, ...], option: tuple[str, ...]
+) -> None:
+    (tmp_path / "scenario.toml").write_text(toml(), encoding="utf-8")
+    done = bestarm(*command, *option, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"No such option: {option[0]}" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]
+
+
+def test_simulate_without_means_names_both_commands() -> None:
+    done = bestarm("simulate", "--trials", "5")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(
+        "bestarm: --means must be given, got None: such as --means 2.5,2.3,2,0.6; bestarm scen"
+    )
+
+
+def test_simulate_with_a_file_still_runs_the_scenario_and_says_that_it_is_deprecated(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(toml(), encoding="utf-8")
+    done = bestarm("simulate", "mine.toml", "--out", "old", "--trials", "5", "--format", "json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, *_, last = done.stderr.splitlines()
+    assert first == "bestarm simulate with a file is deprecated: write bestarm scenario FILE.toml"
+    assert last == "report: old/report.html"
+    new = scenario_command("mine.toml", "--out", "new", "--trials", "5", "--format", "json", folder=tmp_path)
+    assert json.loads(new.stdout) == json.loads(done.stdout)
+    assert bestarm("simulate", "--template").stdout == template()
+
+
+def test_run_study_is_the_deprecated_name_of_run_scenario(tmp_path: Path) -> None:
+    with pytest.warns(DeprecationWarning, match="run_study is deprecated: use run_scenario"):
+        points = run_study(parse_scenario(toml()), out=tmp_path / "old")
+    pd.testing.assert_frame_equal(points, run_scenario(parse_scenario(toml()), out=tmp_path / "new"))
 
 
 def test_the_example_of_the_guide_prints_what_it_says(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "guide" / "own-study.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guide" / "own-scenario.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", page, re.S)
     (printed,) = re.findall(r"```text\n(.*?)```", page, re.S)
     (tmp_path / "clicks.toml").write_text(example, encoding="utf-8")
-    done = simulate_command("clicks.toml", folder=tmp_path)
+    done = scenario_command("clicks.toml", folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, printed)
 
 
 def test_epsilon_may_be_0(tmp_path: Path) -> None:
     for number, epsilon in enumerate(("0", "[0, 0.1]")):
-        path = tmp_path / f"study{number}.toml"
+        path = tmp_path / f"scenario{number}.toml"
         path.write_text(toml(epsilon=epsilon), encoding="utf-8")
-        table = run_study(path, out=tmp_path / f"out{number}")
+        table = run_scenario(path, out=tmp_path / f"out{number}")
         assert table["epsilon"].tolist() == [[0.0], [0.0, 0.1]][number]
         assert (tmp_path / f"out{number}" / "figures" / "small.svg").exists()

@@ -15,8 +15,8 @@ import pytest
 
 import bestarm as ba
 from bestarm.errors import InputError
-from bestarm.scenarios.scenario import run_study
-from bestarm.scenarios.scenario_file import parse_study, template
+from bestarm.scenarios.scenario import run_scenario
+from bestarm.scenarios.scenario_file import parse_scenario, template
 from bestarm.simulation import folder_lock
 
 BANDIT = ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.0)])
@@ -118,19 +118,19 @@ def test_one_run_at_a_time_in_a_thread_too(tmp_path: Path) -> None:
 
 
 def test_the_folder_of_a_study_is_locked_while_its_points_are_run(tmp_path: Path) -> None:
-    study = parse_study(template())
+    study = parse_scenario(template())
     refused: list[str] = []
 
     def again(done: int) -> None:
         if not refused:
             for settings in ({"resume": True}, {"overwrite": True}):
                 with pytest.raises(InputError) as error:
-                    run_study(study, out=tmp_path / "out", trials=2, **settings)
+                    run_scenario(study, out=tmp_path / "out", trials=2, **settings)
                 refused.append(str(error.value))
 
-    points = run_study(study, out=tmp_path / "out", trials=2, progress=again)
+    points = run_scenario(study, out=tmp_path / "out", trials=2, progress=again)
     assert [words[:40] for words in refused] == ["out must not be in use by another run, g"] * 2
-    again_points = run_study(study, out=tmp_path / "out", trials=2, resume=True)
+    again_points = run_scenario(study, out=tmp_path / "out", trials=2, resume=True)
     assert again_points.equals(points)
 
 

@@ -15,8 +15,8 @@ from scipy import stats
 import bestarm as ba
 from bestarm.scenarios import run as experiments_run
 from bestarm.scenarios.page import cell
-from bestarm.scenarios.scenario import run_study
-from bestarm.scenarios.scenario_file import parse_study
+from bestarm.scenarios.scenario import run_scenario
+from bestarm.scenarios.scenario_file import parse_scenario
 from bestarm.simulation import attack_bench, demo
 from bestarm.theory import planning
 from command_line import bestarm
@@ -59,7 +59,7 @@ def reported(tmp_path: Path) -> dict[str, dict[str, Any]]:
     """Return what each place says of the trials."""
     command = ("simulate", "--means", "2.5,2.3", "--method", "mean-se", "--trials", "20")
     attack = attack_bench.attack_table(["mean-se"], ["benign"], {"pair": [1.0, 0.0]}, trials=TRIALS)
-    points = run_study(parse_study(STUDY), out=tmp_path / "study")
+    points = run_scenario(parse_scenario(STUDY), out=tmp_path / "study")
     places = {
         "summary": twenty().summary(),
         "json": json.loads(bestarm(*command, "--format", "json").stdout)[0],
@@ -106,7 +106,7 @@ def test_a_mean_over_capped_trials_is_marked_for_people(tmp_path: Path) -> None:
     assert dict(zip(head, row, strict=True))["mean_pulls"] == ">=35.25"
     assert "mean_is_lower_bound" not in head  # the mark says it
     assert ">= marks a mean over trials that the cap cut short: without the cap it would be larger" in done.stderr
-    points = run_study(parse_study(STUDY), out=tmp_path / "study")
+    points = run_scenario(parse_scenario(STUDY), out=tmp_path / "study")
     assert cell(points.iloc[0]).splitlines()[0].startswith("≥ 35")
     assert "≥ 35" in (tmp_path / "study" / "report.html").read_text()
     legend = twenty().plot().axes[0].get_legend()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 
 @dataclass(frozen=True)
@@ -24,18 +25,21 @@ class Command:
         Its place in the help.
     epilog : str or None
         The last part of its own help.
+    kind : type of TyperCommand or None
+        A class of its own, for a command that reads its words in another way.
     """
 
     run: Callable[..., Any] | typer.Typer
     rank: int
     epilog: str | None = None
+    kind: type[TyperCommand] | None = None
 
     def add_to(self, app: typer.Typer) -> None:
         """Make it a command of an application."""
         if isinstance(self.run, typer.Typer):
             app.add_typer(self.run)
         else:
-            app.command(epilog=self.epilog)(self.run)
+            app.command(cls=self.kind, epilog=self.epilog)(self.run)
 
 
 def all_commands() -> list[Command]:

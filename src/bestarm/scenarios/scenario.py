@@ -1,12 +1,14 @@
-"""Run a study, and write its tables, figures and report."""
+"""Run a scenario, and write its tables, figures and report."""
 
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -18,7 +20,7 @@ from bestarm.scenarios.experiment import Attack, Experiment, RandomCentres
 from bestarm.scenarios.figures import save_figures
 from bestarm.scenarios.page import bullets, image, measured, packages, table, text, write_page
 from bestarm.scenarios.run import Folder, Run, checked_run, run_points, wanted_trials
-from bestarm.scenarios.scenario_file import Study, read_study, shown, with_settings
+from bestarm.scenarios.scenario_file import Scenario, read_scenario, shown, with_settings
 from bestarm.scenarios.tables import points_table, write_table, write_trials
 from bestarm.simulation import progress_bar
 from bestarm.simulation.progress import Progress
@@ -37,8 +39,8 @@ CENTRES_SHOWN = 10
 PRE = "margin: 0; padding: .6rem; font-size: .85rem; line-height: 1.4"
 
 
-def run_study(
-    study: str | Path | Study,
+def run_scenario(
+    scenario: str | Path | Scenario,
     *,
     out: str | Path | None = None,
     trials: int | None = None,
@@ -48,20 +50,20 @@ def run_study(
     overwrite: bool = False,
     progress: Progress = False,
 ) -> pd.DataFrame:
-    """Run a study, and write its tables, figures and report.
+    """Run a scenario, and write its tables, figures and report.
 
     Parameters
     ----------
-    study : path or Study
-        A file as docs/guide/own-study.md explains it, or what `read_study` or `parse_study` made of one.
+    scenario : path or Scenario
+        A file as docs/guide/own-scenario.md explains it, or what `read_scenario` or `parse_scenario` made of one.
     out : path, optional
-        Folder for all that is written; results/<name of the study> by default. It must be new or empty.
+        Folder for all that is written; results/<name of the scenario> by default. It must be new or empty.
     trials, seed : int, optional
         In place of those of the file.
     workers : int >= 1
         Threads. The trials are the same for any number of them.
     resume : bool
-        Keep the points that an earlier run of the study has finished in that folder, and simulate the others. The
+        Keep the points that an earlier run of the scenario has finished in that folder, and simulate the others. The
         file may have changed meanwhile: what is different is simulated.
     overwrite : bool
         Remove all that an earlier run left there.
@@ -74,10 +76,11 @@ def run_study(
         One row per point, as `points_table` makes it. Then `out` has report.html, figures/ (.png, .svg), points (.csv,
         .parquet, .tex) and trials (.parquet, .csv.gz).
     """
-    asked = study if isinstance(study, Study) else read_study(study)
+    asked = scenario if isinstance(scenario, Scenario) else read_scenario(scenario)
     chosen = with_settings(asked, trials, seed)
     checked_run(chosen.trials, chosen.seed, workers)
     target = folder_of(chosen, out)
+    # These two words mark the folders of earlier versions too, which can be resumed or overwritten.
     settings = {"made by": "bestarm simulate", "study": chosen.name, "trials": chosen.trials}
     folder = Folder(target, settings, chosen.seed, OUTPUTS)
     folder.open(resume, overwrite)
@@ -98,9 +101,15 @@ def run_study(
     return points
 
 
-def folder_of(study: Study, out: str | Path | None = None) -> Path:
-    """Return where all that is written about a study goes."""
-    return Path("results", study.name) if out is None else Path(out)
+def run_study(study: str | Path | Scenario, **options: Any) -> pd.DataFrame:
+    """Run a scenario: the old name of `run_scenario`, for one more version."""
+    warnings.warn("run_study is deprecated: use run_scenario", DeprecationWarning, stacklevel=2)
+    return run_scenario(study, **options)
+
+
+def folder_of(scenario: Scenario, out: str | Path | None = None) -> Path:
+    """Return where all that is written about a scenario goes."""
+    return Path("results", scenario.name) if out is None else Path(out)
 
 
 def _save_figures(points: pd.DataFrame, experiments: Sequence[Experiment], out: Path) -> dict[str, tuple[str, str]]:
@@ -124,18 +133,20 @@ def _save_figures(points: pd.DataFrame, experiments: Sequence[Experiment], out: 
 
 
 def _write_report(
-    study: Study, asked: Study, points: pd.DataFrame, drawn: Mapping[str, tuple[str, str]], path: Path
+    scenario: Scenario, asked: Scenario, points: pd.DataFrame, drawn: Mapping[str, tuple[str, str]], path: Path
 ) -> None:
-    about = f"bestarm {version('bestarm')}; {study.trials:,} trials per point, {int(points['trials'].sum()):,} in all; "
+    about = (
+        f"bestarm {version('bestarm')}; {scenario.trials:,} trials per point, {int(points['trials'].sum()):,} in all; "
+    )
     sections = {
-        "question": ("The question", _question(study)),
-        "results": ("Results", _results(study, points, drawn)),
-        "arms": ("The arms", _arms(study)),
-        "adversary": ("The adversary", _adversary(study)),
-        "methods": ("The methods", _methods(study)),
-        "repeat": ("How to repeat it", _repeat(study, asked)),
+        "question": ("The question", _question(scenario)),
+        "results": ("Results", _results(scenario, points, drawn)),
+        "arms": ("The arms", _arms(scenario)),
+        "adversary": ("The adversary", _adversary(scenario)),
+        "methods": ("The methods", _methods(scenario)),
+        "repeat": ("How to repeat it", _repeat(scenario, asked)),
     }
-    notes = _notes(study, points)
+    notes = _notes(scenario, points)
     if notes:
         before = {name: sections.pop(name) for name in ("question", "results")}
         sections = {**before, "mind": ("What to keep in mind", bullets(notes)), **sections}
@@ -143,17 +154,17 @@ def _write_report(
     contents = []
     for anchor, (head, _) in sections.items():
         contents.append((anchor, head))
-        if anchor == "results" and len(study.experiments) > 1:
-            contents += [(one.name, f"Results at ε = {one.epsilons[0]:g}") for one in study.experiments]
-    write_page(path, study.title, text(f"{about}seed {study.seed}"), contents, body)
+        if anchor == "results" and len(scenario.experiments) > 1:
+            contents += [(one.name, f"Results at ε = {one.epsilons[0]:g}") for one in scenario.experiments]
+    write_page(path, scenario.title, text(f"{about}seed {scenario.seed}"), contents, body)
 
 
-def _question(study: Study) -> str:
-    first = study.experiments[0]
+def _question(scenario: Scenario) -> str:
+    first = scenario.experiments[0]
     told = f"sigma = {first.sigma:g}" if first.bounds is None else f"bounds {first.bounds[0]:g} to {first.bounds[1]:g}"
-    deltas, epsilons = _listed(first.deltas), _listed(_epsilons(study))
+    deltas, epsilons = _listed(first.deltas), _listed(_epsilons(scenario))
     sentences = (
-        f"Which of {len(study.arms)} arms has the highest mean reward, even if some rewards are replaced? ε says "
+        f"Which of {len(scenario.arms)} arms has the highest mean reward, even if some rewards are replaced? ε says "
         f"how much is replaced ({epsilons}), and δ is the accepted probability of a wrong answer ({deltas}).",
         f"The methods are told ε, δ and, about the rewards, {told}. A trial ends when a method stops, or undecided at "
         f"{first.max_pulls:,} pulls.",
@@ -161,15 +172,15 @@ def _question(study: Study) -> str:
     return "".join(f"<p>{text(sentence)}</p>" for sentence in sentences)
 
 
-def _results(study: Study, points: pd.DataFrame, drawn: Mapping[str, tuple[str, str]]) -> str:
+def _results(scenario: Scenario, points: pd.DataFrame, drawn: Mapping[str, tuple[str, str]]) -> str:
     parts = [
         "<p>In the figures K T is the number of pulls that the paper's exploration takes. Every point is in <a href=\""
         'points.csv">points.csv</a> (also .parquet, .tex), every trial in <a href="trials.parquet">trials.parquet</a> '
         "(also .csv.gz), the figures in figures/.</p>"
     ]
-    for experiment in study.experiments:
+    for experiment in scenario.experiments:
         own = points[points["experiment"] == experiment.name]
-        if len(study.experiments) > 1:
+        if len(scenario.experiments) > 1:
             parts.append(f'<h3 id="{experiment.name}">ε = {experiment.epsilons[0]:g}</h3>')
         described = (
             f"{experiment.title}: mean pulls and error rates of the methods; the numbers are in the table below."
@@ -183,11 +194,11 @@ def _results(study: Study, points: pd.DataFrame, drawn: Mapping[str, tuple[str, 
     return "\n".join(parts)
 
 
-def _arms(study: Study) -> str:
-    best = max(arm.mean for arm in study.arms)
+def _arms(scenario: Scenario) -> str:
+    best = max(arm.mean for arm in scenario.arms)
     rows = [
         [label, law, f"{arm.mean:.6g}", "best" if arm.mean == best else f"{best - arm.mean:.4g}"]
-        for label, law, arm in zip(study.labels, study.laws, study.arms, strict=True)
+        for label, law, arm in zip(scenario.labels, scenario.laws, scenario.arms, strict=True)
     ]
     more = len(rows) - ARMS_SHOWN
     rest = f"<p>And {more:,} more, which are in the file below.</p>" if more > 0 else ""
@@ -196,22 +207,22 @@ def _arms(study: Study) -> str:
     )
 
 
-def _adversary(study: Study) -> str:
-    first = study.experiments[0]
+def _adversary(scenario: Scenario) -> str:
+    first = scenario.experiments[0]
     chosen = first.adversary
     words = [f"Replaced rewards: {chosen.words}."]
     if isinstance(chosen, Attack):
         words = [f"The attack {chosen.name}: {_attack_words(chosen.name)}"]
-    if study.quota:
+    if scenario.quota:
         words.append(
             "At any time at most a share ε of the rewards of each arm is replaced, picked at random: some method is "
             "told of such a share, and all methods face the same adversary."
         )
     elif chosen.words != "nothing is replaced" and not isinstance(chosen, Attack):
         words.append("Each reward is replaced with probability ε, independently of all others.")
-    if isinstance(chosen, RandomCentres) and len(study.arms) <= CENTRES_SHOWN:
-        for experiment in study.experiments:
-            drawn = experiment.adversaries(study.seed)
+    if isinstance(chosen, RandomCentres) and len(scenario.arms) <= CENTRES_SHOWN:
+        for experiment in scenario.experiments:
+            drawn = experiment.adversaries(scenario.seed)
             for number, adversary in enumerate(drawn[:CENTRES_SHOWN]):
                 assert adversary is not None
                 centres = ", ".join(f"{centre:.3f}" for centre in adversary.pieces[0].a)
@@ -228,13 +239,13 @@ def _attack_words(name: str) -> str:
     return f"{sentence} Within a quota for each arm." if base != name else sentence
 
 
-def _methods(study: Study) -> str:
-    first = study.experiments[0]
+def _methods(scenario: Scenario) -> str:
+    first = scenario.experiments[0]
     problem = pose(
-        len(study.arms), delta=first.deltas[0], epsilon=first.epsilons[0], sigma=first.sigma, bounds=first.bounds
+        len(scenario.arms), delta=first.deltas[0], epsilon=first.epsilons[0], sigma=first.sigma, bounds=first.bounds
     )
     sentences = []
-    for curve in study.curves:
+    for curve in scenario.curves:
         entry = METHODS[curve.method]
         options = ", ".join(f"{name} = {shown(value)}" for name, value in curve.options)
         held = "is proved to be" if entry.certifies else "is meant to be"
@@ -245,16 +256,16 @@ def _methods(study: Study) -> str:
     return bullets(sentences)
 
 
-def _notes(study: Study, points: pd.DataFrame) -> list[str]:
-    first = study.experiments[0]
-    notes = [*_promises(study)]
-    scales = [arm.sigma for arm in study.arms]
+def _notes(scenario: Scenario, points: pd.DataFrame) -> list[str]:
+    first = scenario.experiments[0]
+    notes = [*_promises(scenario)]
+    scales = [arm.sigma for arm in scenario.arms]
     if first.bounds is None and any(scale is None or scale > first.scale * (1.0 + 1e-12) for scale in scales):
         notes.append(
             f"Not all arms are sub-Gaussian with the scale sigma = {first.scale:g} that the methods are told: nothing "
             "is promised for such rewards."
         )
-    if sum(arm.mean == max(first.means) for arm in study.arms) > 1:
+    if sum(arm.mean == max(first.means) for arm in scenario.arms) > 1:
         notes.append("Several arms have the highest mean; naming any of them counts as right.")
     if isinstance(first.adversary, Attack) and first.sweep == "epsilon":
         notes.append(f"The values of the attack are those for the largest ε, {max(first.epsilons):g}, at every ε.")
@@ -267,15 +278,15 @@ def _notes(study: Study, points: pd.DataFrame) -> list[str]:
     return notes
 
 
-def _promises(study: Study) -> list[str]:
+def _promises(scenario: Scenario) -> list[str]:
     """Say which methods are told of another kind of contamination than the adversary keeps to."""
-    first = study.experiments[0]
-    (adversary, *_) = first.adversaries(study.seed)
-    if adversary is None or max(_epsilons(study)) == 0.0:
+    first = scenario.experiments[0]
+    (adversary, *_) = first.adversaries(scenario.seed)
+    if adversary is None or max(_epsilons(scenario)) == 0.0:
         return []
-    problem = pose(len(study.arms), delta=0.5, epsilon=0.1, sigma=first.sigma, bounds=first.bounds)
+    problem = pose(len(scenario.arms), delta=0.5, epsilon=0.1, sigma=first.sigma, bounds=first.bounds)
     notes = []
-    for curve in study.curves:
+    for curve in scenario.curves:
         told = METHODS[curve.method].complete(problem, dict(curve.options)).get("contamination")
         if told is not None and told not in adversary.contaminations:
             kinds = " and ".join(adversary.contaminations) or "none of the kinds of contamination"
@@ -286,26 +297,26 @@ def _promises(study: Study) -> list[str]:
     return notes
 
 
-def _repeat(study: Study, asked: Study) -> str:
-    words = ["bestarm", "simulate", study.file]
-    words += ["--trials", str(study.trials)] if study.trials != asked.trials else []
-    words += ["--seed", str(study.seed)] if study.seed != asked.seed else []
+def _repeat(scenario: Scenario, asked: Scenario) -> str:
+    words = ["bestarm", "scenario", scenario.file]
+    words += ["--trials", str(scenario.trials)] if scenario.trials != asked.trials else []
+    words += ["--seed", str(scenario.seed)] if scenario.seed != asked.seed else []
     settings = {
         "command": shlex.join(words),
-        f"SHA-256 of {study.file}": study.sha256,
-        "trials per point": f"{study.trials:,}",
-        "seed": str(study.seed),
+        f"SHA-256 of {scenario.file}": scenario.sha256,
+        "trials per point": f"{scenario.trials:,}",
+        "seed": str(scenario.seed),
         **packages(),
     }
     return (
         table(["setting", "value"], [[name, value] for name, value in settings.items()], style="words")
-        + f"<p>The file {text(study.file)}:</p>"
-        + f'<div class="scroll" tabindex="0"><pre style="{PRE}">{text(study.text)}</pre></div>'
+        + f"<p>The file {text(scenario.file)}:</p>"
+        + f'<div class="scroll" tabindex="0"><pre style="{PRE}">{text(scenario.text)}</pre></div>'
     )
 
 
-def _epsilons(study: Study) -> list[float]:
-    return [epsilon for experiment in study.experiments for epsilon in experiment.epsilons]
+def _epsilons(scenario: Scenario) -> list[float]:
+    return [epsilon for experiment in scenario.experiments for epsilon in experiment.epsilons]
 
 
 def _listed(values: Sequence[float]) -> str:

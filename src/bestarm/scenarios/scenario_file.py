@@ -1,4 +1,4 @@
-"""A study as a TOML file: read, checked, and turned into experiments. docs/guide/own-study.md explains the keys.
+"""A scenario as a TOML file: read, checked, and turned into experiments. docs/guide/own-scenario.md explains the keys.
 
 Every refusal names the key by its path in the file, such as `arms[2].mean`; lists count from 0. What a value may be is
 said once, by whoever uses it (laws, adversaries, methods): their errors are raised again with the path.
@@ -54,8 +54,8 @@ LONGEST_TITLE, LONGEST_LABEL = 200, 40
 
 
 @dataclass(frozen=True)
-class Study:
-    """A study that can be run; `read_study` and `parse_study` make one.
+class Scenario:
+    """A scenario that can be run; `read_scenario` and `parse_scenario` make one.
 
     Attributes
     ----------
@@ -101,36 +101,36 @@ class Study:
 
 
 def template() -> str:
-    """Return a commented study to start from."""
-    return files("bestarm.scenarios").joinpath("study-template.toml").read_text(encoding="utf-8")
+    """Return a commented scenario to start from."""
+    return files("bestarm.scenarios").joinpath("scenario-template.toml").read_text(encoding="utf-8")
 
 
-def read_study(path: str | Path) -> Study:
-    """Read a study from a file, or refuse it with an `InputError` that names the key and what is allowed."""
+def read_scenario(path: str | Path) -> Scenario:
+    """Read a scenario from a file, or refuse it with an `InputError` that names the key and what is allowed."""
     shown = str(path)
     try:
         raw = Path(path).read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
-            "study", "be a file that can be read", shown, f"{reason}; bestarm simulate --template prints one"
+            "scenario", "be a file that can be read", shown, f"{reason}; bestarm scenario --template prints one"
         ) from None
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise InputError(
-            "study", "be text in UTF-8", shown, f"line {line} is not; save the file with that encoding"
+            "scenario", "be text in UTF-8", shown, f"line {line} is not; save the file with that encoding"
         ) from None
-    return parse_study(text, file=Path(path).name)
+    return parse_scenario(text, file=Path(path).name)
 
 
-def parse_study(text: str, *, file: str = "study.toml") -> Study:
-    """Return the study that a text in TOML describes, or refuse it.
+def parse_scenario(text: str, *, file: str = "scenario.toml") -> Scenario:
+    """Return the scenario that a text in TOML describes, or refuse it.
 
-    >>> study = parse_study(template())
-    >>> study.name, len(study.arms), study.experiments[0].sweep
-    ('my-study', 4, 'delta')
+    >>> scenario = parse_scenario(template())
+    >>> scenario.name, len(scenario.arms), scenario.experiments[0].sweep
+    ('my-scenario', 4, 'delta')
     """
     data = _toml(text, file)
     _check_keys(data, "", KEYS, OPTIONAL_KEYS)
@@ -171,21 +171,21 @@ def parse_study(text: str, *, file: str = "study.toml") -> Study:
         if split
         else (whole,)
     )
-    study = Study(name, title, int(trials), seed, experiments, labels, laws, quota, text, file)
-    check_study(study)
-    return study
+    scenario = Scenario(name, title, int(trials), seed, experiments, labels, laws, quota, text, file)
+    check_scenario(scenario)
+    return scenario
 
 
-def with_settings(study: Study, trials: int | None = None, seed: int | None = None) -> Study:
-    """Return a study with another number of trials or another seed."""
+def with_settings(scenario: Scenario, trials: int | None = None, seed: int | None = None) -> Scenario:
+    """Return a scenario with another number of trials or another seed."""
     if trials is not None:
         trials = int(checked(trials=trials)[0])
-        _check_draws(getattr(study.experiments[0].adversary, "draws", 1), trials)
-        study = replace(study, trials=trials)
+        _check_draws(getattr(scenario.experiments[0].adversary, "draws", 1), trials)
+        scenario = replace(scenario, trials=trials)
     if seed is not None:
-        study = replace(study, seed=_whole("seed", seed))
-        check_study(study)  # the paper's adversary is drawn by it, and may leave the bounds
-    return study
+        scenario = replace(scenario, seed=_whole("seed", seed))
+        check_scenario(scenario)  # the paper's adversary is drawn by it, and may leave the bounds
+    return scenario
 
 
 # -------------------------------------------------------------------------------------------------------------- TOML
@@ -199,7 +199,7 @@ def _toml(text: str, file: str) -> dict[str, Any]:
         raise
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits, or brackets in brackets in ...
         reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise InputError("study", "be TOML", file, reason) from None
+        raise InputError("scenario", "be TOML", file, reason) from None
     return data
 
 
@@ -234,7 +234,7 @@ def _check_keys(table: Any, path: str, required: Sequence[str], optional: Sequen
             if inside and not path:
                 fix = f"it stands in [{inside[0]}]; move it above the first line in brackets"
                 raise InputError(key, "be given", None, fix)
-            where = f"{path} has" if path else "a study has"
+            where = f"{path} has" if path else "a scenario has"
             options = f"; optional: {', '.join(optional)}" if optional else ""
             raise InputError(_join(path, key), "be given", None, f"{where} {', '.join(required)}{options}")
 
@@ -311,7 +311,7 @@ def _arms(given: Any) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Arm, ...]
     if isinstance(given, dict):
         return _arms_by_means(given)
     if not isinstance(given, list):
-        raise InputError("arms", "be a table [arms] or a list [[arms]]", given, "see bestarm simulate --template")
+        raise InputError("arms", "be a table [arms] or a list [[arms]]", given, "see bestarm scenario --template")
     labels, laws, arms = [], [], []
     for index, table in enumerate(given):
         path = f"arms[{index}]"
@@ -451,7 +451,7 @@ def _curves(given: Any) -> tuple[Curve, ...]:
     curves: list[Curve] = []
     for index, table in enumerate(given):
         path = f"methods[{index}]"
-        fix = "check the spelling; a method of your own goes with --means, or bestarm.simulate"
+        fix = "check the spelling; a method of your own goes with bestarm simulate --means, or bestarm.simulate"
         name = _chosen(table, path, "name", METHODS, fix)
         known = {option.name: option for option in METHODS[name].options}
         _check_keys(table, path, ["name"], ["label", *known])
@@ -482,13 +482,13 @@ def _label(name: str, options: Mapping[str, Any]) -> str:
 # ------------------------------------------------------------------------------------------------------------- check
 
 
-def check_study(study: Study) -> None:
+def check_scenario(scenario: Scenario) -> None:
     """Refuse what is wrong only together: an adversary that does not fit the arms, bounds that rewards leave, ..."""
-    for experiment in study.experiments:
-        bandits = {epsilon: _bandits(experiment, epsilon, study.seed) for epsilon in experiment.epsilons}
+    for experiment in scenario.experiments:
+        bandits = {epsilon: _bandits(experiment, epsilon, scenario.seed) for epsilon in experiment.epsilons}
         for delta, epsilon in experiment.grid:
             problem = pose(
-                len(study.arms), delta=delta, epsilon=epsilon, sigma=experiment.sigma, bounds=experiment.bounds
+                len(scenario.arms), delta=delta, epsilon=epsilon, sigma=experiment.sigma, bounds=experiment.bounds
             )
             if problem.bounds is not None:
                 _check_bounds(problem.bounds, bandits[epsilon])
@@ -517,7 +517,7 @@ def _check_bounds(bounds: tuple[float, float], bandits: Iterable[Bandit]) -> Non
     for bandit in bandits:
         low, high = bandit.reach()
         if low < bounds[0] or high > bounds[1]:
-            reason = f"rewards of this study reach from {low:g} to {high:g}, contaminated ones included"
+            reason = f"rewards of this scenario reach from {low:g} to {high:g}, contaminated ones included"
             raise InputError("bounds", "contain all rewards", list(bounds), reason)
 
 
