@@ -29,7 +29,7 @@ AREAS = (
         "Identify an arm",
         "Ask and tell, or let `bestarm` own the loop; what comes out. Start with "
         "[the tutorial](../../tutorial/choosing-a-prompt.md).",
-        ("identification",),
+        ("identification", "problem"),
     ),
     Area(
         "logs",
@@ -37,7 +37,6 @@ AREAS = (
         "Rewards that are already there, in a file or a table: see "
         "[a contest with rigged votes](../../guide/rigged-contest.md).",
         ("log",),
-        ("bestarm.log.inspect.inspect_log",),
     ),
     Area(
         "studies",
@@ -115,7 +114,7 @@ def homes() -> dict[str, list[str]]:
         if name == "__version__":
             continue
         value = getattr(bestarm, name)
-        room = name if inspect.ismodule(value) else _room(bestarm._HOME.get(name, "bestarm.bandits"))
+        room = name if inspect.ismodule(value) else _room(bestarm.HOMES.get(name, "bestarm.bandits"))
         found.setdefault(room, []).append(name)
     return found
 

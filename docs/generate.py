@@ -55,10 +55,11 @@ def errors_page() -> str:
     from bestarm.validation import RANGES
 
     found = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    classes = ["| error | is a | raised when |", "|---|---|---|"]
+    classes = ["| error | code | is a | when |", "|---|---|---|---|"]
     for kind in found:
         when = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
-        classes.append(f"| [`{kind.__name__}`](#{kind.__name__.lower()}) | `{kind.__bases__[0].__name__}` | {when} |")
+        bases = ", ".join(f"`{base.__name__}`" for base in kind.__bases__)
+        classes.append(f"| [`{kind.__name__}`](#{kind.__name__.lower()}) | `{kind.code}` | {bases} | {when} |")
     rules = ["| parameter | must | note |", "|---|---|---|"]
     rules += [f"| `{name}` | {rule} | {fix} |" for name, (*_, rule, fix) in sorted(RANGES.items())]
     page = (HERE / "reference" / "errors.md").read_text(encoding="utf-8")

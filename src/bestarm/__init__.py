@@ -9,13 +9,23 @@ if TYPE_CHECKING:
     from bestarm import reference as reference
     from bestarm import testing as testing
     from bestarm import theory as theory
+    from bestarm.bandits import Arm as Arm
     from bestarm.bandits import Bandit as Bandit
+    from bestarm.bandits import CustomArm as CustomArm
     from bestarm.bandits import adversaries as adversaries
     from bestarm.bandits import attacks as attacks
     from bestarm.bandits import datasets as datasets
     from bestarm.bandits import paper_adversary as paper_adversary
     from bestarm.bandits.arms import *  # noqa: F403
+    from bestarm.errors import ArchivedError as ArchivedError
+    from bestarm.errors import BestarmError as BestarmError
+    from bestarm.errors import ConflictError as ConflictError
+    from bestarm.errors import DecidedError as DecidedError
     from bestarm.errors import InputError as InputError
+    from bestarm.errors import LateError as LateError
+    from bestarm.errors import MissingExtraError as MissingExtraError
+    from bestarm.errors import NotFoundError as NotFoundError
+    from bestarm.errors import PolicyError as PolicyError
     from bestarm.errors import StoreError as StoreError
     from bestarm.errors import WaitingError as WaitingError
     from bestarm.identification.drivers import identify as identify
@@ -29,6 +39,7 @@ if TYPE_CHECKING:
     from bestarm.live import Study as Study
     from bestarm.live import backup_studies as backup_studies
     from bestarm.live import import_studies as import_studies
+    from bestarm.log.inspect import inspect_log as inspect_log
     from bestarm.log.result import LogResult as LogResult
     from bestarm.log.verdict import identify_log as identify_log
     from bestarm.methods import METHODS as METHODS
@@ -36,6 +47,7 @@ if TYPE_CHECKING:
     from bestarm.policies.policy import JittedPolicy as JittedPolicy
     from bestarm.policies.policy import Policy as Policy
     from bestarm.policies.policy import Question as Question
+    from bestarm.problem import Label as Label
     from bestarm.reference import estimators as estimators
     from bestarm.simulation import Trials as Trials
     from bestarm.simulation import simulate as simulate
@@ -46,43 +58,69 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Loaded when first used: `import bestarm` and `bestarm --help` must not wait for the compiler.
-_HOMES = {
-    "bestarm.simulation.attack_bench": "attack_table draw_attack_table",
-    "bestarm.bandits": "Arm Bandit CustomArm adversaries attacks paper_adversary",  # and the laws that it finds
-    "bestarm.errors": "InputError StoreError WaitingError",
-    "bestarm.identification.drivers": "identify identify_async",
-    "bestarm.identification.forecast": "Forecast",
-    "bestarm.identification.identifier": "Identifier",
-    "bestarm.live": "Study backup_studies import_studies",
-    "bestarm.log.result": "LogResult",
-    "bestarm.log.verdict": "identify_log",
-    "bestarm.methods": "METHODS",
-    "bestarm.theory.planning": "Plan plan",
-    "bestarm.policies.policy": "Estimate JittedPolicy Policy Question",
-    "bestarm.identification.result": "ArmRow Result",
-    "bestarm.identification.robustness": "Sensitivity",
-    "bestarm.simulation": "Trials simulate",
-    "bestarm.identification.tickets": "Pull",
+# Every public name and its module, loaded when first used: `import bestarm` and `bestarm --help` must not wait for the
+# compiler. The laws of arms come on top, from bandits/arms.py.
+HOMES = {
+    "ArchivedError": "bestarm.errors",
+    "Arm": "bestarm.bandits",
+    "ArmRow": "bestarm.identification.result",
+    "Bandit": "bestarm.bandits",
+    "BestarmError": "bestarm.errors",
+    "ConflictError": "bestarm.errors",
+    "CustomArm": "bestarm.bandits",
+    "DecidedError": "bestarm.errors",
+    "Estimate": "bestarm.policies.policy",
+    "Forecast": "bestarm.identification.forecast",
+    "Identifier": "bestarm.identification.identifier",
+    "InputError": "bestarm.errors",
+    "JittedPolicy": "bestarm.policies.policy",
+    "Label": "bestarm.problem",
+    "LateError": "bestarm.errors",
+    "LogResult": "bestarm.log.result",
+    "METHODS": "bestarm.methods",
+    "MissingExtraError": "bestarm.errors",
+    "NotFoundError": "bestarm.errors",
+    "Plan": "bestarm.theory.planning",
+    "Policy": "bestarm.policies.policy",
+    "PolicyError": "bestarm.errors",
+    "Pull": "bestarm.identification.tickets",
+    "Question": "bestarm.policies.policy",
+    "Result": "bestarm.identification.result",
+    "Sensitivity": "bestarm.identification.robustness",
+    "StoreError": "bestarm.errors",
+    "Study": "bestarm.live",
+    "Trials": "bestarm.simulation",
+    "WaitingError": "bestarm.errors",
+    "adversaries": "bestarm.bandits",
+    "attack_table": "bestarm.simulation.attack_bench",
+    "attacks": "bestarm.bandits",
+    "backup_studies": "bestarm.live",
+    "datasets": "bestarm.bandits",
+    "draw_attack_table": "bestarm.simulation.attack_bench",
+    "estimators": "bestarm.reference",
+    "identify": "bestarm.identification.drivers",
+    "identify_async": "bestarm.identification.drivers",
+    "identify_log": "bestarm.log.verdict",
+    "import_studies": "bestarm.live",
+    "inspect_log": "bestarm.log.inspect",
+    "paper_adversary": "bestarm.bandits",
+    "plan": "bestarm.theory.planning",
+    "reference": "bestarm",
+    "simulate": "bestarm.simulation",
+    "testing": "bestarm",
+    "theory": "bestarm",
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
-
-_ROOMS = {
-    "datasets": "bestarm.bandits.datasets",
-    "estimators": "bestarm.reference.estimators",
-    "reference": "bestarm.reference",
-    "testing": "bestarm.testing",
-    "theory": "bestarm.theory",
-}
+# Of these, the ones that are modules.
+ROOMS = ("adversaries", "attacks", "datasets", "estimators", "reference", "testing", "theory")
 
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return [*sorted({*_HOME, *_laws()}), "__version__", *_ROOMS]
-    if name in _ROOMS:
-        return _imported(_ROOMS[name])
-    if name in _HOME:
-        value = getattr(_imported(_HOME[name]), name)
+        return sorted({*HOMES, *_laws(), "__version__"})
+    if name in ROOMS:
+        value = _imported(f"{HOMES[name]}.{name}")
+    elif name in HOMES:
+        value = getattr(_imported(HOMES[name]), name)
     elif name[:1].isupper() and name in _laws():
         value = _laws()[name]
     else:

@@ -1,16 +1,18 @@
-"""What is not installed with the package itself, and which extra brings it."""
+"""Packages that are not installed with bestarm itself, and the extra that brings each."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
-from bestarm.errors import InputError
+from bestarm.errors import MissingExtraError
 
 EXTRAS = {
+    "alembic": "live",
     "duckdb": "log",
     "matplotlib": "figures",
     "pandas": "tables",
     "pooch": "paper",
+    "psycopg": "live",
     "pyarrow": "tables",
     "rich": "cli",
     "sqlalchemy": "live",
@@ -19,29 +21,26 @@ EXTRAS = {
 
 
 def needs(*modules: str) -> None:
-    """Refuse to go on without some modules, and say which extra brings them.
+    """Raise a `MissingExtraError` for the first module that is not installed.
 
-    >>> needs("pandas", "matplotlib")  # both are here
+    >>> needs("pandas", "matplotlib")  # both are installed
     """
     for module in modules:
         if not is_there(module):
-            raise _missing(module)
+            raise MissingExtraError(module, EXTRAS[module])
 
 
-def explain(error: ModuleNotFoundError) -> Exception:
-    """Return an error that says which extra brings a module that was not found, or the same error if none does."""
-    name = (error.name or "").partition(".")[0]
-    return _missing(name) if name in EXTRAS else error
+def explain(error: ImportError, unnamed: str = "") -> Exception:
+    """Return an error that names the extra to install for a failed import; the same error if no extra brings it.
 
-
-def _missing(module: str) -> InputError:
-    extra = EXTRAS[module]
-    fix = f"install the extra {extra}: pip install -e '.[{extra}]' in a clone of bestarm"
-    return InputError(module, "be installed for this", "not found", fix)
+    `unnamed` is the package to blame if the error names none: psycopg, say, does not name the C library it lacks.
+    """
+    name = (error.name or unnamed).partition(".")[0]
+    return MissingExtraError(name, EXTRAS[name]) if name in EXTRAS else error
 
 
 def is_there(module: str) -> bool:
-    """Tell whether a module can be imported, without doing so."""
+    """Tell whether a module can be imported, without importing it."""
     try:
         return find_spec(module) is not None
     except (ImportError, ValueError):

@@ -23,6 +23,7 @@ else:
     LabelT = TypeVar("LabelT", bound=Hashable)
 
 Label = Hashable
+"""What names an arm: anything that can be looked up, such as a text or a number."""
 
 LARGEST_REWARD = 1e290  # sums of 10^18 such rewards are still finite
 MOST_ARMS = 1_000_000  # certified takes 24 kB an arm, once each was told a reward

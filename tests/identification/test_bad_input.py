@@ -411,9 +411,17 @@ def test_asking_after_the_decision_is_refused() -> None:
     finder = question(method="mean-se", arms=["A", "B"], sigma=0.01)
     finder.tell_many(["A", "B"], [0.0, 1.0])
     assert finder.done
-    message = ("ask", "come before the decision", "'identified'", "look at finder.done and finder.result")
-    refused_unchanged(finder, finder.ask, *message)
-    refused_unchanged(finder, partial(finder.ask, 3), *message)
+    before = pickle.dumps(finder)
+    for call in (finder.ask, partial(finder.ask, 3)):
+        with pytest.raises(ba.DecidedError) as caught:
+            call()
+        error = caught.value
+        assert str(error) == (
+            "this identification is already decided (identified): look at finder.done and finder.result"
+        )
+        assert (error.parameter, error.rule, error.received) == ("ask", "come before the decision", "identified")
+        assert error.fix == "look at finder.done and finder.result"
+    assert pickle.dumps(finder) == before
     message = ("reward", REWARD_RULE, "nan", NOTHING)
     refused_unchanged(finder, lambda: finder.tell("A", NAN), *message)  # rewards are checked even then
     refused_unchanged(finder, lambda: finder.tell_many(["A", "B"], [1.0, NAN]), *message)

@@ -166,7 +166,7 @@ def test_all_or_none(url: str, tmp_path: Path) -> None:
     ba.backup_studies(source, tmp_path / "backup")
     with pytest.raises(InputError, match="name must not be taken by another study, got 'taken'"):
         ba.import_studies(url, tmp_path / "backup")
-    with pytest.raises(InputError, match="name must be that of a study"):
+    with pytest.raises(InputError, match="name must be a study in sqlite"):
         ba.Study(url, "new")
     with pytest.raises(InputError, match="file must be a backup or an export that can be read"):
         ba.import_studies(url, tmp_path / "nowhere")

@@ -55,7 +55,7 @@ def test_renewing_what_never_expires_and_what_is_no_pull(url: str) -> None:
     with pytest.raises(InputError, match="pull must be what ask_pulls gave"):
         study.renew(3)  # type: ignore[arg-type]
     study.archive()
-    with pytest.raises(InputError, match="study must not be archived"):
+    with pytest.raises(ba.ArchivedError, match=r"the study '.*' is archived"):
         make(url, epsilon=0.0).ask_pulls()
 
 

@@ -219,7 +219,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.model.decided_at is not None)
     @rule(worker=WORKERS, which=st.booleans())
     def ask_too_late(self, worker: str | None, which: bool) -> None:
-        self.refused(lambda: self.study(which).ask_pulls(worker=worker), "come before the decision")
+        self.refused(lambda: self.study(which).ask_pulls(worker=worker), "is already decided")
 
     # ------------------------------------------------------------------------------------------------------ telling
 
@@ -372,10 +372,10 @@ class Machine(RuleBasedStateMachine):
         self.second.archive()
         self.first.archive()
         model.log.append(("archive", None))
-        self.refused(lambda: self.first.ask_pulls(), "not be archived")
+        self.refused(lambda: self.first.ask_pulls(), "is archived")
         for number in model.outstanding[:1]:
             for act in (lambda pull: self.second.tell(pull, 0.5), self.second.cancel, self.second.renew):
-                self.refused(partial(act, self.pull(number)), "not be archived")
+                self.refused(partial(act, self.pull(number)), "is archived")
         for number in model.numbers("told")[:1]:  # acknowledged again, as before
             self.second.tell(self.pull(number), model.pulls[number]["reward"])
             self.refused(partial(self.second.tell, self.pull(number), 0.55), "be the same")

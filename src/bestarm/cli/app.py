@@ -9,7 +9,7 @@ import typer
 
 from bestarm import __version__
 from bestarm.cli.commands import all_commands
-from bestarm.errors import InputError, StoreError
+from bestarm.errors import BestarmError
 
 BAD_INPUT = 2
 
@@ -45,6 +45,6 @@ def run() -> None:
     """Run the command; bad input, or a database that refuses, is one line on stderr and exit code 2."""
     try:
         app()
-    except (InputError, StoreError) as error:
+    except BestarmError as error:
         print(f"bestarm: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)

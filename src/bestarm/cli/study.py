@@ -380,7 +380,7 @@ def _pull(opened: Study, which: str, line: int | None) -> Pull:
         return opened.pull(which)
     except InputError as error:
         where = "pull" if line is None else f"pull in line {line}"
-        raise InputError(where, error.rule, error.received, error.fix) from None
+        raise error.about(where) from None
 
 
 def _number(text: str, line: int) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bestarm.errors import InputError, StoreError
+from bestarm.errors import InputError
+from bestarm.extras import explain
 
 if TYPE_CHECKING:
     from bestarm.live.store import Store
@@ -34,14 +35,5 @@ def open_store(url: object) -> Store:
 
             return PostgreSQLStore(found)
     except ImportError as error:
-        raise missing(error) from error
+        raise explain(error, unnamed="psycopg") from error
     raise InputError("url", "be one of SQLite or PostgreSQL", found.render_as_string(hide_password=True), fix)
-
-
-def missing(error: ImportError) -> StoreError:
-    """Return what to say when a package of the extra `live` is not there."""
-    return StoreError(
-        "no study can be kept",
-        f"the package {error.name} is not installed" if error.name else str(error).split("\n")[0],
-        "install the extra live: pip install -e '.[live]' in a clone of bestarm",
-    )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bestarm.errors import InputError, LateError
+from bestarm.errors import ConflictError, LateError, NotFoundError
 from bestarm.identification.identifier import Identifier
 from bestarm.identification.tickets import Pull
 from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Columns, Event, time_bits
@@ -83,7 +83,7 @@ class Replica:
         known = type(number) is int and 0 <= number < self.pulls
         if not known or pull._of != self._mark(number) or pull.arm != self.settings.arms[self._arms[number]]:
             fix = "tell it to the one that asked for it; if the server has crashed since, it is lost"
-            raise InputError("pull", "be of this study", pull, fix)
+            raise NotFoundError("pull", "be of this study", pull, fix)
         return number
 
     def was_told(self, number: int, value: float, source: str | None) -> bool:
@@ -96,13 +96,13 @@ class Replica:
             raise LateError("pull", "be outstanding", self.pull(number), f"{why}, and counts as cancelled")
         if self._values[number] != value or self._sources.get(number) != source:
             told = f"{self._values[number]!r} was told before, and stands"
-            raise InputError("reward", "be the same when a pull is told again", value, told)
+            raise ConflictError("reward", "be the same when a pull is told again", value, told)
         return True
 
     def was_cancelled(self, number: int) -> bool:
         """Tell whether a pull is cancelled already; refuse one that was told."""
         if self._fates[number] == TOLD:
-            raise InputError("pull", "not be told", self.pull(number), "a reward that has come can't be cancelled")
+            raise ConflictError("pull", "not be told", self.pull(number), "a reward that has come can't be cancelled")
         return self._fates[number] != OUTSTANDING
 
     def held_by(self, worker: str, source: str | None, now: float) -> list[int]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from typing import Any
 
-from bestarm.errors import InputError, StoreError
+from bestarm.errors import ConflictError, InputError, StoreError
 from bestarm.identification.result import ArmRow, Result
 from bestarm.identification.waiting import read_waiting
 from bestarm.live.fold import Folded
@@ -120,7 +120,7 @@ class Settings:
         if different:
             mine, theirs = ({**one.question, **vars(one), "options": one.completed} for one in (self, wanted))
             stored = ", ".join(repr(mine[part]) for part in different)
-            raise InputError(
+            raise ConflictError(
                 ", ".join(different),
                 f"be as when the study {name!r} was made ({stored})",
                 [theirs[part] for part in different],

@@ -20,7 +20,7 @@ from alembic.config import Config
 from numpy.typing import NDArray
 from sqlalchemy.exc import DBAPIError
 
-from bestarm.errors import InputError, StoreError
+from bestarm.errors import ConflictError, InputError, StoreError
 from bestarm.live.events import COLUMNS, Columns, Event
 from bestarm.live.schema import ENDS, REVISION, VERSION_TABLE, events, studies
 
@@ -398,7 +398,7 @@ class Store(abc.ABC):
                     copy.events
                 ):
                     fix = f"in {self.shown} there is another study of that name: archive it, and take another database"
-                    raise InputError("name", "not be taken by another study", copy.name, fix)
+                    raise ConflictError("name", "not be taken by another study", copy.name, fix)
         return added
 
     @staticmethod

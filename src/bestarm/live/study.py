@@ -11,7 +11,15 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from bestarm.errors import DecidedError, InputError, LateError, WaitingError
+from bestarm.errors import (
+    ArchivedError,
+    ConflictError,
+    DecidedError,
+    InputError,
+    LateError,
+    NotFoundError,
+    WaitingError,
+)
 from bestarm.identification.drivers import SECONDS_A_TRY, OnError, drive, drive_async
 from bestarm.identification.locks import give_lock
 from bestarm.identification.result import Result
@@ -135,7 +143,7 @@ class Study(StudyView[LabelT]):
         row = self._store.find(self._name)
         if row is None:
             known = ", ".join(repr(other.name) for other in self._store.all()[:8]) or "none"
-            raise InputError("name", "be that of a study", self._name, f"in {self._store.shown} there are: {known}")
+            raise NotFoundError("name", f"be a study in {self._store.shown}", self._name, f"it has {known}")
         return row
 
     def _before_fork(self) -> None:
@@ -230,7 +238,7 @@ class Study(StudyView[LabelT]):
 
     def _refuse_if_archived(self, replica: Replica) -> None:
         if replica.archived:
-            raise InputError("study", "not be archived", self._name, "it can be read and exported only")
+            raise ArchivedError(self._name)
 
     # -------------------------------------------------------------------------------------------------- ask and tell
 
@@ -371,9 +379,9 @@ class Study(StudyView[LabelT]):
             fix = "bestarm study pending lists those that are outstanding"
             if mark is not None and not replica.has_mark(index, mark):
                 fix = f"if the server has crashed since, it is lost; {fix}"
-                raise InputError("pull", "be the id of a pull of this study", which, fix)
+                raise NotFoundError("pull", "be the id of a pull of this study", which, fix)
             if not 0 <= index < replica.pulls:
-                raise InputError("pull", f"be a number from 0, below the {replica.pulls} pulls so far", which, fix)
+                raise NotFoundError("pull", f"be a number from 0, below the {replica.pulls} pulls so far", which, fix)
             if mark is None and replica.is_outstanding(index) and self._store.may_be_doubled(self._row, index):
                 rule = "be given by its id, as the database was interrupted and may have given out its number twice"
                 raise InputError("pull", rule, which, fix)
@@ -409,7 +417,7 @@ class Study(StudyView[LabelT]):
                     index = replica.find(pull)
                     text = source_of(replica, index, said)
                     if index in seen and seen[index] != (value, text):
-                        raise InputError(
+                        raise ConflictError(
                             "reward", "be the same when a pull is told again", value, "nothing was recorded"
                         )
                     if index not in seen and not replica.was_told(index, value, text):

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.errors import InputError
+from bestarm.extras import explain
 from bestarm.log.bad_rows import bad_rows, described, refuse_first, refuse_open_quotes, torn_rows
 from bestarm.log.cells import BLANK, DATES, MISSING_REWARD, OK, OUTSIDE, RULES, rows_of, trimmed, understood
 from bestarm.log.columns import choose, is_header
@@ -30,12 +31,7 @@ from bestarm.validation import number, one_of
 try:
     import duckdb
 except ImportError as error:
-    raise InputError(
-        "duckdb",
-        "be installed for a log to be read",
-        str(error),
-        "install the extra log: pip install -e '.[log]' in a clone of bestarm",
-    ) from error
+    raise explain(error) from error
 
 FEW = 1000  # different rewards up to which they are counted rather than kept one by one
 _SAMPLE = 200_000  # rows from which it is guessed which way is faster

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.errors import InputError
+from bestarm.errors import InputError, PolicyError
 from bestarm.policies.bounds_checks import with_bounds_checks
 
 NO_WINNER = -1  # what `decision` gives if the method stops and names no arm
@@ -188,7 +188,7 @@ class PolicyRule:
         if missing:
             verbs = ", ".join(VERBS)
             fix = f"{self.name} made it, which has no {' and no '.join(missing)}; see bestarm.Policy"
-            raise InputError("method", f"be a policy with the verbs {verbs}", policy, fix)
+            raise PolicyError("method", f"be a policy with the verbs {verbs}", policy, fix)
         return policy
 
 
@@ -211,7 +211,7 @@ def policy_options(factory: Any) -> tuple[dict[str, Any], bool]:
         return {}, True
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if not parameters or parameters[0].kind not in (*by_place, inspect.Parameter.VAR_POSITIONAL):
-        raise InputError("method", "take a Question", factory, "its first argument says how many arms there are, ...")
+        raise PolicyError("method", "take a Question", factory, "its first argument says how many arms there are, ...")
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     known = {parameter.name: parameter.default for parameter in parameters[1:] if parameter.kind in named}
     return known, any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
@@ -257,13 +257,13 @@ def estimated(policy: Policy, name: str, arms: int) -> list[Estimate]:
     except Exception as error:
         raise _raised(name, f"{name}.estimates() raised it, or gave no numbers", error) from error
     if len(numbers) != arms:
-        raise InputError(
+        raise PolicyError(
             "method", f"have {arms} estimates, one for each arm", len(numbers), f"{name}.estimates gave them"
         )
     for row in numbers:
         if row.lower > row.upper or math.isinf(row.estimate):
             rule = "have estimates that are finite or nan, with lower at most upper"
-            raise InputError("method", rule, tuple(row), f"{name}.estimates gave it")
+            raise PolicyError("method", rule, tuple(row), f"{name}.estimates gave it")
     return numbers
 
 
@@ -272,26 +272,26 @@ def is_decision(value: Any, arms: int) -> bool:
     return _is_arm(value, arms) or (_is_whole(value) and value == NO_WINNER)
 
 
-def wrong_arm(name: str, arm: object, arms: int, told: int) -> InputError:
+def wrong_arm(name: str, arm: object, arms: int, told: int) -> PolicyError:
     """Return the error of a policy that chooses what is no arm."""
     fix = f"{name}.choose gave it after {told:,} rewards; no arm is asked for"
-    return InputError("method", f"choose an arm, a whole number from 0 to {arms - 1}", arm, fix)
+    return PolicyError("method", f"choose an arm, a whole number from 0 to {arms - 1}", arm, fix)
 
 
-def wrong_decision(name: str, decision: object, arms: int, told: int) -> InputError:
+def wrong_decision(name: str, decision: object, arms: int, told: int) -> PolicyError:
     """Return the error of a policy that decides on what is no arm."""
     rule = f"decide on None, on an arm from 0 to {arms - 1}, or on -1 for no winner"
     fix = f"{name}.decision gave it after {told + 1:,} rewards, the last of which was not recorded"
-    return InputError("method", rule, decision, fix)
+    return PolicyError("method", rule, decision, fix)
 
 
-def out_of_bounds(name: str, error: IndexError, told: int) -> InputError:
+def out_of_bounds(name: str, error: IndexError, told: int) -> PolicyError:
     """Return the error of a compiled policy that goes past the end of an array."""
     fix = (
         f"one of its verbs went past the end of an array after {told:,} rewards; make them larger in __init__, or let "
         "the state grow: docs/guide/own-method.md"
     )
-    return InputError("method", f"stay within the arrays of its state ({name} is your own)", error, fix)
+    return PolicyError("method", f"stay within the arrays of its state ({name} is your own)", error, fix)
 
 
 def _is_whole(value: object) -> bool:
@@ -302,5 +302,5 @@ def _is_arm(value: Any, arms: int) -> bool:
     return (type(value) is int or _is_whole(value)) and 0 <= value < arms
 
 
-def _raised(name: str, where: str, error: Exception) -> InputError:
-    return InputError("method", f"go on without an exception ({name} is your own)", error, where)
+def _raised(name: str, where: str, error: Exception) -> PolicyError:
+    return PolicyError("method", f"go on without an exception ({name} is your own)", error, where)

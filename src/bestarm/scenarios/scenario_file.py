@@ -293,7 +293,7 @@ def _at(path: str, renamed: Mapping[str, str] | None = None) -> Iterator[None]:
         yield
     except InputError as error:
         full_key = (renamed or {}).get(error.parameter, _join(path, error.parameter))
-        raise InputError(full_key, error.rule, error.received, error.fix) from None
+        raise error.about(full_key) from None
 
 
 def _parameters(build: Callable[..., Any]) -> tuple[list[str], list[str]]:

@@ -16,12 +16,13 @@ import cloudpickle
 import numpy as np
 
 from bestarm.bandits import Bandit, Bernoulli, Gaussian
+from bestarm.errors import BestarmError
 from bestarm.identification.identifier import Identifier
 from bestarm.simulation import simulate
 from bestarm.testing.bench import ARMS, CHANCES, MEANS, Bench, asked, seen
 
 
-class BrokenRuleError(AssertionError):
+class BrokenRuleError(BestarmError, AssertionError):
     """A method breaks a rule of the conformance suite.
 
     Attributes
@@ -29,22 +30,19 @@ class BrokenRuleError(AssertionError):
     rule : str
         The name of the rule, as in a report.
     example : str
-        What was done, what came of it and what should have.
+        What was done, what came out, and what should have.
     """
+
+    code = "broken-rule"
 
     def __init__(self, method: str, rule: str, says: str, example: str) -> None:
         self.rule = rule
         self.example = example
+        self._given = method, rule, says, example
         super().__init__(f"{method} breaks the rule {rule!r} ({says}): {example}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _broken, (self.args[0], self.rule, self.example)
-
-
-def _broken(message: str, rule: str, example: str) -> BrokenRuleError:
-    error = BrokenRuleError("", rule, "", example)
-    error.args = (message,)
-    return error
+        return type(self), self._given
 
 
 class _Found(Exception):  # noqa: N818 - no error but a finding, which becomes a BrokenRuleError with the rule's name
