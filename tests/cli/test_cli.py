@@ -88,9 +88,7 @@ def test_identify_prints_all_that_the_rewards_prove(tmp_path: Path) -> None:
     assert [line.split()[0] for line in lines[2:]] == ["A", "C", "B"]  # the best first
     assert [line.split()[5] for line in lines[2:]] == ["-", *(f"{result.leads[arm]:.4g}" for arm in ("C", "B"))]
     told = " ".join(facts.split())
-    assert told.startswith(
-        f"p-value {result.evidence:.3g} (null hypothesis: some other arm is at least as good as 'A')"
-    )
+    assert told.startswith(f"p-value {result.p_value:.3g} (null hypothesis: some other arm is at least as good as 'A')")
     assert result.tolerance is not None
     tolerance = share_shown(result.tolerance)
     assert f"with any epsilon up to {tolerance} overturn it would take more than {result.overturn}" in told

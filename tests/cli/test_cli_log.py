@@ -407,7 +407,7 @@ def test_missing_rewards_are_held_against_all_rows_where_sigma_is_estimated(tmp_
     rows = [f"{arm},{mean + random.normal():.4f}\n" for _ in range(3000) for arm, mean in (("A", 2.0), ("B", 0.0))]
     log.write_text("arm,reward\n" + "".join(rows) + "A,\n" * 100)  # 1.6 % of all, 2.2 % of those not set aside
     found = answer(log, "--epsilon", "0.02", "--sigma", "estimate", "--missing", "replaced")
-    assert found["evidence"] >= 0.01  # delta / 5 is the chance that sigma is too small
+    assert found["p_value"] >= 0.01  # delta / 5 is the chance that sigma is too small
     assert found["replaced"] == 122
 
 
@@ -457,7 +457,7 @@ def test_a_replay_says_the_same_of_the_rewards_it_used_whatever_comes_after(tmp_
         one, two = answer(log, *asked), answer(tail, *asked)
         assert one["best"] == two["best"] == "A"
         assert one["pulls"] == two["pulls"] < cut
-        for name in ("leads", "evidence", "tolerance", "overturn", "sensitivity", "means"):
+        for name in ("leads", "p_value", "evidence", "tolerance", "overturn", "sensitivity", "means"):
             assert one[name] == two[name], name
 
 
@@ -525,7 +525,7 @@ def test_a_column_named_when_orders_what_a_source_said(tmp_path: Path) -> None:
         path = written(tmp_path, "\n".join(("arm,reward,voter,when", *lines)) + "\n")
         question = ("identify", path, "--epsilon", 0.01, "--bounds", "0,1", "--source", "voter", "--format", "json")
         found = json.loads(run(*question).stdout)
-        answers.append((found["best"], found["evidence"]))
+        answers.append((found["best"], found["p_value"]))
     assert answers[0] == answers[1]
     assert answers[0][0] == "A"
 

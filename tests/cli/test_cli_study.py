@@ -126,7 +126,7 @@ def test_status_prints_the_numbers_of_the_identifier_that_was_told_the_same(made
     numbers = json.loads(bestarm("status", made, "prompts", "--format", "json").stdout)
     result = finder.result
     assert result.best == "stepwise"
-    for name in ("tolerance", "overturn", "limit", "evidence", "pulls", "alarms"):
+    for name in ("tolerance", "overturn", "limit", "p_value", "evidence", "pulls", "alarms"):
         assert numbers[name] == json.loads(result.to_json())[name]
     said = bestarm("status", made, "prompts").stdout
     assert said.startswith(str(result))

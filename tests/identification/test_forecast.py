@@ -256,7 +256,7 @@ def test_the_evidence_over_time_is_what_stood_at_each_time(settings: dict[str, A
         then = ba.Identifier(4, **settings)
         then.tell_many(list(log.indices[:number]), list(log.values[:number]))
         dropped = then._state.samples.arms["dropped"] > 0
-        values.append(standing(finder._problem, finder._options, log.first(number), 0, dropped).evidence)
+        values.append(standing(finder._problem, finder._options, log.first(number), 0, dropped).p_value)
     assert [value for _, value in past] == values
     assert values[0] == 1.0
     assert values[-2] < 1.0
@@ -271,7 +271,7 @@ def test_the_picture_of_an_identifier_has_the_evidence_below() -> None:
     assert evidence.get_title(loc="left").startswith("evidence that 0 is the best")
     assert evidence.texts[0].get_text().startswith("below delta = 0.05 it is enough to rule out every other arm")
     numbers, values = np.array(evidence.lines[0].get_data())
-    assert (len(numbers), numbers[-1], values[-1]) == (30, 150, finder.result.evidence)
+    assert (len(numbers), numbers[-1], values[-1]) == (30, 150, finder.result.p_value)
     figure = Figure()
     given = figure.subplots()
     assert finder.plot(given) is figure
@@ -285,7 +285,7 @@ def test_once_decided_the_evidence_ends_with_the_decision() -> None:
         finder.tell_many([0, 1], [0.75, 0.25])
     finder.tell_many([0, 1] * 20, [0.75, 0.25] * 20)
     numbers, values = np.array(finder.plot().axes[2].lines[0].get_data())
-    assert (numbers[-1], values[-1]) == (finder.result.pulls, finder.result.evidence)
+    assert (numbers[-1], values[-1]) == (finder.result.pulls, finder.result.p_value)
 
 
 def test_without_a_log_of_rewards_there_is_no_evidence_over_time() -> None:

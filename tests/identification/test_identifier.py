@@ -76,8 +76,8 @@ def test_identify_is_the_loop_that_a_user_would_write(method: str, seed: int) ->
     if METHODS[method].certifies:
         assert result.tolerance is not None
         assert 0.1 <= result.tolerance < 0.5
-        assert result.evidence is not None
-        assert 0.0 < result.evidence <= 0.1
+        assert result.p_value is not None
+        assert 0.0 < result.p_value <= 0.1
         assert set(result.leads) == set(LABELS) - {"A"}
         assert result.overturn is not None
     else:

@@ -20,11 +20,11 @@ from bestarm.methods import METHODS
 
 FIELDS = {
     *("status", "best", "candidates", "pulls", "delta", "epsilon", "sigma", "method", "options", "arms", "promise"),
-    *("leader", "limit", "leads", "evidence", "tolerance", "overturn", "alarms", "bounds", "proved", "cancelled"),
+    *("leader", "limit", "leads", "p_value", "tolerance", "overturn", "alarms", "bounds", "proved", "cancelled"),
     "waiting",
     "detectable",
 }
-READ_OFF = {"assumptions"}  # which is the promise, one by one
+READ_OFF = {"assumptions", "evidence"}  # the promise, one by one; the old name of p_value
 ROW = {"label", "pulls", "estimate", "lower", "upper", "active"}
 
 
@@ -177,7 +177,7 @@ def sample(**changes: Any) -> ba.Result:
         "promise": "any adversary",
         "leader": "B",
         "leads": {"A": 0.125, "C": -math.inf},
-        "evidence": 0.01,
+        "p_value": 0.01,
         "tolerance": 0.17,
         "overturn": 21,
     }
@@ -204,6 +204,7 @@ def test_json_is_complete_and_strict() -> None:
         "leader": "B",
         "limit": None,
         "leads": {"A": 0.125, "C": None},
+        "p_value": 0.01,
         "evidence": 0.01,
         "tolerance": 0.17,
         "overturn": 21,
@@ -236,6 +237,19 @@ def test_dict_and_json_of_a_real_verdict_hold_all_of_it(method: str) -> None:
         for name, value in vars(row).items():  # floats survive the text to the last bit
             assert text[name] == (value if not isinstance(value, float) or math.isfinite(value) else None)
     assert (plain["candidates"], plain["alarms"]) == (list(result.candidates), list(result.alarms))
+
+
+def test_the_p_value_can_be_had_by_its_old_name_with_a_warning() -> None:
+    with pytest.warns(DeprecationWarning, match="now called p_value"):
+        assert sample().evidence == sample().p_value == 0.01
+
+
+def test_a_pickle_from_before_the_new_name_can_be_read() -> None:
+    result = decided("certified")
+    old = copy.copy(result)
+    vars(old)["evidence"] = vars(old).pop("p_value")
+    assert pickle.loads(pickle.dumps(old)) == result
+    assert result.p_value is not None
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))

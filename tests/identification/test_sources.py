@@ -108,7 +108,7 @@ def test_what_a_source_says_again_of_an_arm_changes_nothing_of_the_verdict() -> 
     assert once.done
     one, other = once.result, often.result
     assert (one.status, one.best, one.candidates) == (other.status, other.best, other.candidates)
-    assert (one.leads, one.evidence) == (other.leads, other.evidence)
+    assert (one.leads, one.p_value) == (other.leads, other.p_value)
 
 
 def test_what_a_source_says_again_of_an_arm_does_not_move_estimates_nor_the_leader() -> None:

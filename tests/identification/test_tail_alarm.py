@@ -73,7 +73,7 @@ def test_rare_large_purchases_are_not_taken_for_fakes_in_silence(epsilon: float,
     )
     result = ba.identify_log(log, epsilon=epsilon, sigma=sigma)
     assert result.alarms
-    assert result.evidence is None
+    assert result.p_value is None
 
 
 @pytest.mark.slow

@@ -370,7 +370,7 @@ def test_sources_that_answer_out_of_order_or_never(url: str, tmp_path: Path, nam
     study.export(tmp_path / "study.jsonl")
     for other in (study, ba.Study(url, "study")):
         result = other.result
-        assert (result.pulls, result.cancelled, result.evidence) == (74, 6, finder.result.evidence)
+        assert (result.pulls, result.cancelled, result.p_value) == (74, 6, finder.result.p_value)
         assert result.arms == finder.result.arms
         assert result.waiting.rewards == 1
     assert repr(replay(tmp_path / "study.jsonl").result) == repr(finder.result)

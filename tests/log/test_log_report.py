@@ -172,7 +172,7 @@ def test_a_replay_says_what_it_used_and_claims_no_lines_together(pages: Path, re
 
 
 def test_methods_that_prove_nothing_are_said_to(results: dict[str, LogResult], tmp_path: Path) -> None:
-    bare = replace(results["replay"], method="mean-se", proved=False, leads={}, evidence=None, tolerance=None)
+    bare = replace(results["replay"], method="mean-se", proved=False, leads={}, p_value=None, tolerance=None)
     write_report(bare, tmp_path / "page.html")
     words = words_of(tmp_path / "page.html")
     assert "'A' is named by mean-se, which proves nothing" in words

@@ -45,8 +45,8 @@ def stars(random: np.random.Generator, mean: float, number: int) -> Floats:
 
 def log_evidence(result: ba.LogResult) -> float:
     """Of two arms: the p-value is exp of minus it."""
-    assert result.evidence is not None
-    return -math.log(result.evidence)
+    assert result.p_value is not None
+    return -math.log(result.p_value)
 
 
 # ------------------------------------------------------------------------------------------------------- the naive twin
@@ -124,7 +124,7 @@ def test_only_the_order_within_a_source_matters() -> None:
     assert one.best == BEST
     assert one.sources == 3490
     backwards = identify_log(votes[::-1], arm="caption", reward="stars", source="voter", epsilon=0.015, bounds=(1, 5))
-    assert backwards.evidence != one.evidence
+    assert backwards.p_value != one.p_value
 
 
 @pytest.mark.parametrize("spread", [{"bounds": (1, 5)}, {"sigma": 2.0}])
@@ -362,7 +362,7 @@ def test_a_missing_reward_of_a_source_is_paid_for_twice_as_it_may_enter_by_the_o
     log = pd.DataFrame(rows, columns=["who", "arm", "reward"])
     result = identify_log(log, source="who", missing="replaced", bounds=(0, 1), epsilon=0.02)
     assert gone > 120
-    assert (result.best, result.evidence) == (None, 1.0)
+    assert (result.best, result.p_value) == (None, 1.0)
 
 
 # ------------------------------------------------------------------------------------------------------------ the power

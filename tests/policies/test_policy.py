@@ -337,7 +337,7 @@ def test_a_verdict_says_that_the_claim_is_the_methods_own() -> None:
         "for delta = 0.1 (sigma = 1, epsilon = 0.1); the claim is the method's own, and bestarm knows of no promise "
         "for it."
     )
-    assert (finder.result.promise, finder.result.proved, finder.result.evidence) == ("", False, None)
+    assert (finder.result.promise, finder.result.proved, finder.result.p_value) == ("", False, None)
 
 
 class NoWinner(Plain):

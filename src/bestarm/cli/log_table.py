@@ -146,10 +146,10 @@ def _facts(result: LogResult) -> Iterator[tuple[str, str]]:
         yield "candidates", _listed(tuple(sorted(result.candidates, key=lambda label: label != result.leader)))
     if result.best is None and result.limit == "budget" and not result.sequential:
         yield "more", f"{result.forecast_in_words()}{' would decide it' if result.more else ''}"
-    if result.evidence is None or result.alarms:
+    if result.p_value is None or result.alarms:
         return
     always = ", valid at any time" if result.sequential else ""
-    yield "p-value", f"{result.evidence:.3g}{always} (null hypothesis: some other arm is at least as good as {who})"
+    yield "p-value", f"{result.p_value:.3g}{always} (null hypothesis: some other arm is at least as good as {who})"
     if finite_leads(result):
         yield (
             "lead",

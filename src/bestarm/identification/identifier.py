@@ -27,8 +27,8 @@ from bestarm.identification.policy_state import PolicyState
 from bestarm.identification.result import LIMITS, STATUSES, ArmRow, Result
 from bestarm.identification.robustness import (
     ALL,
-    Log,
     Sensitivity,
+    ToldRewards,
     history,
     read_off,
     sensitivity,
@@ -121,7 +121,7 @@ class Identifier(ByPull[LabelT]):
                 self._rule["log_threshold"] = np.inf  # arms are dropped by what the sources say, and by nothing else
         self._state: Any = PolicyState(self._rule) if self._own else new_state(self._problem.size, self._rule)
         self._decision: Result[LabelT] | None = None
-        self._log = Log() if self._method.certifies else None
+        self._log = ToldRewards() if self._method.certifies else None
         self._tickets = self._new_tickets()
         self._cancel_alarm = CancelAlarm(self._problem, self._options)
         self._prepare()
@@ -314,7 +314,7 @@ class Identifier(ByPull[LabelT]):
     def _result(self) -> Result[LabelT]:
         if self._decision is None:
             return self._with_standing(self._verdict(), len(self._log.indices) if self._log is not None else 0)
-        if self._log is not None and self._decision.evidence is None:
+        if self._log is not None and self._decision.p_value is None:
             decision = self._with_standing(self._decision, self._decision.pulls)
             if self._sources is None:
                 used, left = self._log.first(decision.pulls), [self._index[label] for label in decision.candidates]
@@ -333,7 +333,7 @@ class Identifier(ByPull[LabelT]):
             stands = standing(self._problem, self._options, self._log.first(used), leader, dropped)
         else:
             stands = self._sources.standing(leader, dropped, self._horizon)
-        return replace(result, leads=stands.leads, evidence=stands.evidence)
+        return replace(result, leads=stands.leads, p_value=stands.p_value)
 
     def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
         """Return, for each epsilon of a grid, which arms the rewards told so far leave in question.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal
@@ -77,7 +78,7 @@ class Result(Generic[LabelT]):
     leads : dict
         Lower bounds of the lead of the winner (or the leader) over each other arm, all true with probability 1 - delta
         if it is the best; negative where it may be behind. Certified method only, as are the next three.
-    evidence : float or None
+    p_value : float or None
         A p-value for the winner (or the leader) being the best, valid at any time.
     tolerance : float or None
         Largest epsilon of a grid, all smaller ones included, at which the rewards still single out the winner; of a log
@@ -110,7 +111,7 @@ class Result(Generic[LabelT]):
     leader: LabelT | None = None
     limit: Limit | None = None
     leads: dict[LabelT, float] = field(default_factory=dict)
-    evidence: float | None = None
+    p_value: float | None = None
     tolerance: float | None = None
     overturn: int | None = None
     alarms: tuple[str, ...] = ()
@@ -237,14 +238,28 @@ class Result(Generic[LabelT]):
             return f"{shown(self.leader)} comes first by what is sure of it, not by its estimate, and nothing is proved"
         return f"{shown(self.leader)} is ahead, but that is not proved"
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickle, also one from before `p_value` had this name."""
+        state = dict(state)
+        if "evidence" in state:
+            state["p_value"] = state.pop("evidence")
+        self.__dict__.update(state)
+
+    @property
+    def evidence(self) -> float | None:
+        """The old name of `p_value`."""
+        warnings.warn("Result.evidence is now called p_value", DeprecationWarning, stacklevel=2)
+        return self.p_value
+
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the error probability rests on, one by one."""
         return tuple(self.promise.split("; ")) if self.promise else ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain dicts, lists and numbers."""
+        """Return everything as plain dicts, lists and numbers; `evidence` is the old name of `p_value`."""
         fields = asdict(self)
+        fields["evidence"] = self.p_value
         fields["assumptions"] = list(self.assumptions)
         fields["arms"] = [asdict(row) for row in self.arms]
         fields["candidates"] = list(self.candidates)

@@ -1,6 +1,6 @@
 """What else the rewards of a certified verdict say: leads, evidence, alarms, how much more contamination it survives.
 
-The rewards told are kept in a log and folded again, at another epsilon or with a number of replaced rewards. Section
+The rewards told are kept and folded again, at another epsilon or with a number of replaced rewards. Section
 numbers are those of docs/explanation/certified.md.
 """
 
@@ -37,7 +37,7 @@ _PAIRS = 200  # that are simulated for the lead that would be found
 
 
 @dataclass
-class Log:
+class ToldRewards:
     """All rewards told, in order: arm indices and values."""
 
     indices: array[int] = field(default_factory=lambda: array("q"))
@@ -53,9 +53,9 @@ class Log:
         self.indices.frombytes(indices.astype(np.int64, copy=False).tobytes())
         self.values.frombytes(values.tobytes())
 
-    def first(self, number: int) -> Log:
+    def first(self, number: int) -> ToldRewards:
         """Return the first rewards."""
-        return Log(self.indices[:number], self.values[:number])
+        return ToldRewards(self.indices[:number], self.values[:number])
 
     def tapes(self, arms: int) -> list[NDArray[np.float64]]:
         """Return the rewards of each arm, in order."""
@@ -81,7 +81,7 @@ class Standing:
     """How the arm that is named, or leads, stands against each other arm (section 9)."""
 
     leads: dict[Any, float]
-    evidence: float
+    p_value: float
 
 
 def tell_all(state: State, rule: Rule, indices: NDArray[np.int64], values: NDArray[np.float64]) -> State:
@@ -125,13 +125,13 @@ def _at(problem: Problem, options: Mapping[str, Any], epsilon: float) -> Rule:
     return certified_rule(replace(problem, epsilon=epsilon), given, endless=True)
 
 
-def tolerance(problem: Problem, options: Mapping[str, Any], log: Log, best: int) -> float | None:
+def tolerance(problem: Problem, options: Mapping[str, Any], rewards: ToldRewards, best: int) -> float | None:
     """Return the largest epsilon of a grid, from the problem's own on, up to which the rewards single out the same arm.
 
     Every smaller epsilon of the grid counts too, unless the rewards contradict it (an alarm). None if one of those
     singles out no arm or another.
     """
-    tapes = log.tapes(problem.size)
+    tapes = rewards.tapes(problem.size)
     tails = tails_of(problem, tapes)
 
     def holds(epsilon: float) -> bool:
@@ -153,12 +153,12 @@ def tolerance(problem: Problem, options: Mapping[str, Any], log: Log, best: int)
     return largest
 
 
-def overturn(problem: Problem, options: Mapping[str, Any], log: Log, best: int) -> int:
+def overturn(problem: Problem, options: Mapping[str, Any], rewards: ToldRewards, best: int) -> int:
     """Return the largest number of replaced rewards with which the rest still single out the same arm.
 
     On each arm; of all arms together where the contamination is counted so.
     """
-    tapes = log.tapes(problem.size)
+    tapes = rewards.tapes(problem.size)
     most = int(max(tape.size for tape in tapes))
 
     def holds(count: int) -> bool:
@@ -180,18 +180,23 @@ def overturn(problem: Problem, options: Mapping[str, Any], log: Log, best: int) 
 
 
 def read_off(
-    problem: Problem, options: Mapping[str, Any], log: Log, best: int | None, left: Sequence[int], limit: str | None
+    problem: Problem,
+    options: Mapping[str, Any],
+    rewards: ToldRewards,
+    best: int | None,
+    left: Sequence[int],
+    limit: str | None,
 ) -> dict[str, Any]:
-    """Return what a decision on the rewards of a log says besides: what the winner survives, or what would be found."""
+    """Return what the rewards say besides the decision: how much the winner survives, or which lead would be found."""
     if best is not None:
         return {
-            "tolerance": tolerance(problem, options, log, best),
-            "overturn": overturn(problem, options, log, best),
+            "tolerance": tolerance(problem, options, rewards, best),
+            "overturn": overturn(problem, options, rewards, best),
         }
     if limit != "resolution":
         return {}
-    rounds = int(np.bincount(log.indices, minlength=problem.size)[list(left)].min())
-    return {"detectable": detectable_lead(problem, options, rounds, len(log.indices))}
+    rounds = int(np.bincount(rewards.indices, minlength=problem.size)[list(left)].min())
+    return {"detectable": detectable_lead(problem, options, rounds, len(rewards.indices))}
 
 
 def detectable_lead(problem: Problem, options: Mapping[str, Any], rounds: int, told: int) -> float | None:
@@ -222,18 +227,20 @@ def _detectable(
     return lead * float(rule["scale"][0]) if math.isfinite(lead) else None
 
 
-def standing(problem: Problem, options: Mapping[str, Any], log: Log, arm: int, dropped: NDArray[np.bool_]) -> Standing:
+def standing(
+    problem: Problem, options: Mapping[str, Any], rewards: ToldRewards, arm: int, dropped: NDArray[np.bool_]
+) -> Standing:
     """Return the leads of an arm over all others, as lower bounds, and the p-value of its being the best."""
     rule = certified_rule(problem, options)
     rule["kept"] = ALL
-    tapes = log.tapes(problem.size)
+    tapes = rewards.tapes(problem.size)
     enough = float(rule["log_threshold"][0])
     leads: dict[Label, float] = {}
     weakest = math.inf
     for other in range(problem.size):
         if other == arm:
             continue
-        evidence, lead = _judge(problem, rule, tapes, len(log.indices), arm, other)
+        evidence, lead = _judge(problem, rule, tapes, len(rewards.indices), arm, other)
         leads[problem.labels[other]] = float(rule["scale"][0]) * lead
         weakest = min(weakest, max(evidence, enough) if dropped[other] else evidence)
     return Standing(leads, _p_value(problem, weakest))
@@ -259,15 +266,15 @@ def _p_value(problem: Problem, weakest: float) -> float:
     return min(1.0, (problem.size - 1) * math.exp(-min(weakest, 700.0)))
 
 
-def history(problem: Problem, options: Mapping[str, Any], log: Log, arm: int) -> list[tuple[int, float]]:
+def history(problem: Problem, options: Mapping[str, Any], rewards: ToldRewards, arm: int) -> list[tuple[int, float]]:
     """Return up to thirty numbers of rewards, evenly spaced, with the p-value of an arm's being the best at each.
 
-    It is the evidence of `standing` after the first so many rewards of the log, with the arms dropped by then.
+    It is the evidence of `standing` after the first rewards, with the arms dropped by then.
     """
     rule = certified_rule(problem, options)
     rule["kept"] = ALL
-    indices, values = np.array(log.indices, np.int64), np.array(log.values, np.float64)
-    tapes = log.tapes(problem.size)
+    indices, values = np.array(rewards.indices, np.int64), np.array(rewards.values, np.float64)
+    tapes = rewards.tapes(problem.size)
     state, told, found = new_state(problem.size, rule), 0, []
     for number in map(int, np.unique(np.rint(np.linspace(0, indices.size, _POINTS + 1)))[1:]):
         state = tell_all(state, rule, indices[told:number], values[told:number])
@@ -350,13 +357,13 @@ def _means_left(problem: Problem, state: State, rule: Rule) -> list[tuple[float,
 
 
 def sensitivity(
-    problem: Problem, options: Mapping[str, Any], log: Log, epsilons: Sequence[float] | None
+    problem: Problem, options: Mapping[str, Any], rewards: ToldRewards, epsilons: Sequence[float] | None
 ) -> tuple[Sensitivity, ...]:
-    """Return what the rewards of a log say at each epsilon of a grid."""
+    """Return the verdict that the rewards support at each epsilon of a grid."""
     if isinstance(epsilons, str | bytes) or not isinstance(epsilons, Iterable | None):
         raise InputError("epsilons", "be a list of numbers", epsilons, "put a single one in brackets: [0.1]")
     grid = sorted({*GRID, problem.epsilon}) if epsilons is None else [checked(epsilon=value)[0] for value in epsilons]
-    tapes = log.tapes(problem.size)
+    tapes = rewards.tapes(problem.size)
     tails = tails_of(problem, tapes)
     rows = []
     for epsilon in grid:

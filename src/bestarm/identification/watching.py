@@ -125,8 +125,8 @@ def describe(finder: Any) -> str:
     if result.leader is None:
         return f"no rewards yet{waiting}"
     words = f"{result.leader!r} leads"
-    if result.evidence is not None:
-        words += f", p = {result.evidence:.2g}"
+    if result.p_value is not None:
+        words += f", p = {result.p_value:.2g}"
     try:
         forecast = seen.forecast()
     except InputError:  # of sources, or of a method of the user's own

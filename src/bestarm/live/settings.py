@@ -225,6 +225,7 @@ def from_note(note: str) -> tuple[int, Result]:
     known = {each.name for each in fields(Result)}  # what else there is, is read off them
     found = {name: value for name, value in stored["result"].items() if name in known}
     found["arms"] = tuple(ArmRow(**row) for row in found["arms"])
+    found.setdefault("p_value", stored["result"].get("evidence"))  # its old name
     found["waiting"] = read_waiting(found.get("waiting"))
     for name in ("candidates", "alarms", "bounds"):
         found[name] = None if found[name] is None else tuple(found[name])

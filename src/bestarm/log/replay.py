@@ -84,7 +84,7 @@ def replay_log(
     if not finder.done:
         told["limit"] = "budget"
     weighed: tuple[Sensitivity, ...] = ()
-    if result.evidence is not None and kind != "sources":
+    if result.p_value is not None and kind != "sources":
         if not result.alarms:  # later rewards may contradict the assumptions too, and then it claims nothing
             (later,) = (row.alarms for row in finder.sensitivity([epsilon]))
             told["alarms"] = tuple(f"{alarm} (with the rewards after the decision)" for alarm in later)
@@ -93,7 +93,7 @@ def replay_log(
         named = Sensitivity(epsilon, result.status, result.best, result.candidates, told["limit"], result.alarms)
         weighed = tuple(named if row.epsilon == epsilon else row for row in used.sensitivity())
     if told["alarms"]:
-        told |= {"evidence": None, "tolerance": None, "overturn": None, "leads": {}}
+        told |= {"p_value": None, "tolerance": None, "overturn": None, "leads": {}}
     return LogResult(
         **told,
         rows=rewards.total,

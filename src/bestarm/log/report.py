@@ -201,8 +201,8 @@ def _strength(result: LogResult) -> Iterator[str]:
                 f"It leads every other arm by at least {leads[closest]:.3g} (the closest is {closest!r}); if it is the "
                 f"best, its leads over all of them hold together with probability {1.0 - result.delta:g}."
             )
-    if result.evidence is not None and not _is_near(result):
-        yield f"p-value {result.evidence:.2g} (null hypothesis: some other arm is at least as good)."
+    if result.p_value is not None and not _is_near(result):
+        yield f"p-value {result.p_value:.2g} (null hypothesis: some other arm is at least as good)."
 
 
 def _what_would_help(result: LogResult) -> Iterator[str]:

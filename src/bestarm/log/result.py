@@ -30,7 +30,7 @@ class LogResult(Result):
 
     `str()` is one sentence, one for each plain mean in it that is not the estimate, and one for each alarm.
 
-    For a verdict without a winner, `leads`, `evidence`, `tolerance` and `overturn` are those of the leader: tolerance
+    For a verdict without a winner, `leads`, `p_value`, `tolerance` and `overturn` are those of the leader: tolerance
     and overturn say how much at most may be replaced for it to be named (None: not even with nothing replaced; also
     after an alarm, and without a winner in a replay). They are the same whichever epsilon was asked about, unless it
     sets off an alarm or sigma was estimated for it; tolerance is never below the epsilon at which an arm is named.

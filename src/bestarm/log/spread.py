@@ -62,9 +62,9 @@ def with_estimated_sigma(
         f"(seed {seed}), which were used for nothing else"
     )
     # The p-value is one if sigma is not too small, which has a probability of its own.
-    p_value = None if result.evidence is None else min(1.0, result.evidence + SHARE_OF_DELTA * delta)
+    p_value = None if result.p_value is None else min(1.0, result.p_value + SHARE_OF_DELTA * delta)
     options = {**result.options, "seed": seed}
-    return replace(result, delta=delta, promise=said, sigma_from=int(sizes.sum()), evidence=p_value, options=options)
+    return replace(result, delta=delta, promise=said, sigma_from=int(sizes.sum()), p_value=p_value, options=options)
 
 
 def seed_of(rewards: Rewards) -> int:

@@ -221,7 +221,7 @@ class _Verdict:
             leader=leader,
             limit=limit,
             leads=leads,
-            evidence=p_value,
+            p_value=p_value,
             tolerance=None if alarms else self._tolerance(best is not None and len(left) == 1, overturn),
             overturn=overturn,
             alarms=alarms,
