@@ -165,7 +165,7 @@ def test_identify_takes_a_resolution_and_what_is_good_enough() -> None:
 
 def test_help_says_what_epsilon_means_in_the_words_of_the_verdict() -> None:
     from bestarm.cli.options import explained, explained_of_logs
-    from bestarm.contamination.models import CONTAMINATIONS
+    from bestarm.contamination import CONTAMINATIONS
 
     for command in ("identify", "simulate", "plan", "attack"):
         shown = " ".join(bestarm(command, "--help").stdout.split())

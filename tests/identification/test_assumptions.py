@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import bestarm as ba
-from bestarm.contamination.models import CLEAN, ONE_MEAN, ORDER
+from bestarm.contamination.words import CLEAN, ONE_MEAN, ORDER
 from bestarm.identification.robustness import detectable_lead
 from bestarm.methods import METHODS
 

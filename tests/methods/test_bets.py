@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bestarm.contamination import resolve
 from bestarm.kernels.evidence.lattice import LANES
 from bestarm.kernels.evidence.pair import BETS, SUBCELLS
 from bestarm.methods.bets import (
-    MALICIOUS,
-    PRESCIENT,
     SPACING,
     Bet,
+    BoundedBet,
+    Price,
     bounded_family,
-    bounded_tables,
+    bounded_settings,
     clean_tables,
     lattice_family,
     lattice_settings,
-    lattice_tables,
-    price,
 )
 from bestarm.methods.log_bets import log_bounded_family, log_lattice_family
 
 Floats = NDArray[np.float64]
 
+PRESCIENT, MALICIOUS = "prescient", "malicious"
 CONTAMINATIONS = [PRESCIENT, MALICIOUS, "share-of-arm"]
 EPSILONS = [0.0005, 0.01, 0.05, 0.1, 0.2, 0.45]
 CELL = np.linspace(-SPACING / 2.0, SPACING / 2.0, 65)  # d within a cell
@@ -98,7 +100,16 @@ def test_the_laws_are_sub_gaussian_with_mean_zero(name: str) -> None:
 
 def all_bets(contamination: str, epsilon: float) -> list[Bet]:
     """Those of rewards that come one by one, and those of a log, which do not go by epsilon."""
-    return [*lattice_family(contamination, epsilon), *log_lattice_family(contamination)]
+    family = resolve(contamination).family
+    return [*lattice_family(family, epsilon), *log_lattice_family(family)]
+
+
+def price_at(contamination: str, epsilon: float) -> Price:
+    return partial(resolve(contamination).price, epsilon=epsilon)
+
+
+def price(phi: Any, bet: Bet | BoundedBet, contamination: str, epsilon: float) -> Any:
+    return price_at(contamination, epsilon)(phi, bet.most, bet.least)
 
 
 def flat(bet: Bet, y: Floats) -> Floats:
@@ -161,11 +172,10 @@ def test_flat_bets_are_below_the_bets_of_all_cells_beyond(contamination: str, ep
 @pytest.mark.parametrize("of_log", [False, True])
 @families
 def test_tables_of_the_lattice_say_the_same(contamination: str, epsilon: float, of_log: bool) -> None:
-    bets, tables = lattice_family(contamination, epsilon), lattice_tables(contamination, epsilon)
-    if of_log:
-        bets = [*log_lattice_family(contamination)]
-        tables = lattice_settings(bets, contamination, epsilon)
-        assert len(bets) <= LANES
+    family = resolve(contamination).family
+    bets = [*log_lattice_family(family)] if of_log else lattice_family(family, epsilon)
+    tables = lattice_settings(bets, price_at(contamination, epsilon))
+    assert len(bets) <= LANES or not of_log
     assert tables["bets"] == len(bets)
     assert tables["weight"].sum() <= 1.0 + ROUNDING
     assert (tables["weight"] > 0.0).all()
@@ -249,7 +259,7 @@ def random_laws(number: int) -> list[tuple[Floats, Floats]]:
 @pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.1, 0.4])
 def test_bounded_bets_cost_at_least_their_mean(contamination: str, epsilon: float) -> None:
     bets, core = bounded_family(epsilon)
-    tables = bounded_tables(contamination, epsilon)
+    tables = bounded_settings(bets, core, price_at(contamination, epsilon))
     assert tables["bets"] == len(bets)
     assert tables["core"] == core
     assert tables["weight"].sum() <= 1.0 + ROUNDING

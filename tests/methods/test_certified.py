@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import binom
 
 import bestarm as ba
-from bestarm.contamination.models import counted_share
+from bestarm.contamination import counted_share
 from bestarm.kernels.trials.readouts import count_replaced
 from bestarm.methods import METHODS
 from bestarm.methods.certified import certified_rule

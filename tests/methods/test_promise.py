@@ -11,7 +11,7 @@ from scipy.stats import binom, binomtest
 
 import bestarm as ba
 from bestarm.bandits import ATTACKS, attacks
-from bestarm.contamination.models import CLEAN, ORDER
+from bestarm.contamination.words import CLEAN, ORDER
 from bestarm.methods import METHODS
 
 MEANS = [2.5, 1.7, 1.0, 0.6]

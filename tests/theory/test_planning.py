@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from bestarm import InputError, paper_adversary, theory
 from bestarm.bandits.adversaries import Adversary, Point, Uniform
 from bestarm.cli.plan import plan as command
-from bestarm.contamination.models import CONTAMINATIONS
+from bestarm.contamination import CONTAMINATIONS
 from bestarm.methods import METHODS
 from bestarm.problem import pose
 from bestarm.theory.planning import Plan, _bandits, plan
@@ -329,7 +329,7 @@ def test_the_command_reports_and_exits_with_3_where_no_winner_can_be_named() -> 
     assert done.exit_code == 3
     lines = done.stdout.splitlines()
     assert lines[0] == "4 arms with means 2.5, 2.3, 2, 0.6; sigma = 1, epsilon = 0.1, delta = 0.05"
-    assert lines[1] == f"contamination   prescient: {CONTAMINATIONS['prescient']}"
+    assert lines[1] == f"contamination   prescient: {CONTAMINATIONS['prescient'].words}"
     assert lines[9].split()[:5] == ["adversary", "method", "exploration", "trials", "mean_pulls"]
     assert lines[11].split()[:4] == ["benign", "mean-se", "none", "20"]
     assert lines[14].startswith("- Not identifiable")

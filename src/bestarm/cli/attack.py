@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.options import OWN, SIMULATED, explained, named_methods, names, numbers
+from bestarm.cli.options import OWN, explained, named_methods, names, numbers
 from bestarm.cli.output import Format, write_rows
+from bestarm.contamination import SIMULATED
 
 
 def attack(

@@ -26,7 +26,7 @@ from bestarm.cli.log_options import (
 )
 from bestarm.cli.options import METHOD, explained_of_logs, given, named_method
 from bestarm.cli.output import Format, arm_rows, write_rows
-from bestarm.contamination.models import CONTAMINATIONS
+from bestarm.contamination import CONTAMINATIONS
 
 if TYPE_CHECKING:
     from bestarm.log.result import LogResult

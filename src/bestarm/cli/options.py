@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import Annotated
 
 import typer
 
-from bestarm.contamination.models import CONTAMINATIONS
+from bestarm.contamination import CONTAMINATIONS, SIMULATED, default
 
 
 def explained(*names: str) -> str:
     """Return the last part of a command's help: what epsilon means with each kind of contamination."""
-    lines = (f"{name}: {CONTAMINATIONS[name]}." for name in names or CONTAMINATIONS)
+    lines = (f"{name}: {CONTAMINATIONS[name].words}." for name in names or CONTAMINATIONS)
     return "\n\n".join(("What epsilon means (--contamination, certified only):", *lines))
 
 
 def explained_of_logs() -> str:
     """Return the same for a log, all of which is there: shares are of what is in it."""
-    text = re.sub(", once there are share_from [^,]*", "", explained()).replace(" so far", " in the log")
-    return text.replace(" (--contamination, certified only)", " (--contamination)")
+    lines = (f"{name}: {model.log_help}." for name, model in CONTAMINATIONS.items())
+    return "\n\n".join(("What epsilon means (--contamination):", *lines))
 
-
-SIMULATED = tuple(name for name in CONTAMINATIONS if name != "sources")  # simulated rewards have no sources
 
 OWN = "or your own, as module:Name (my_method:TopTwo, in my_method.py of the current folder)"
 METHOD = f"certified, g-cbai, se-cbai, random, median-se, mean-se or mean-gap; {OWN}."
 
 _WHAT = "What epsilon means: {} (certified only; see below)."
 Contamination = Annotated[
-    str | None, typer.Option(help=_WHAT.format(", ".join(CONTAMINATIONS)), show_default="prescient")
+    str | None, typer.Option(help=_WHAT.format(", ".join(CONTAMINATIONS)), show_default=default("live"))
 ]
 SimulatedContamination = Annotated[
-    str | None, typer.Option(help=_WHAT.format(", ".join(SIMULATED)), show_default="prescient")
+    str | None, typer.Option(help=_WHAT.format(", ".join(SIMULATED)), show_default=default("live"))
 ]
 Resolution = Annotated[
     float | None,

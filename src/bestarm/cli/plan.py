@@ -8,8 +8,9 @@ import typer
 
 from bestarm.cli.commands import Command
 from bestarm.cli.identify import NO_WINNER
-from bestarm.cli.options import OWN, SIMULATED, SimulatedContamination, explained, named_methods, numbers, pair
+from bestarm.cli.options import OWN, SimulatedContamination, explained, named_methods, numbers, pair
 from bestarm.cli.output import Format, write_rows
+from bestarm.contamination import SIMULATED, default
 
 
 def plan(
@@ -49,7 +50,7 @@ def plan(
             bounds=pair(bounds),
             epsilon=epsilon,
             delta=delta,
-            contamination="prescient" if contamination is None else contamination,
+            contamination=default("live") if contamination is None else contamination,
             family=family,
             methods=named_methods(methods),
             trials=trials,

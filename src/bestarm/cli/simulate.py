@@ -13,7 +13,6 @@ from typer.core import TyperCommand
 from bestarm.cli.commands import Command
 from bestarm.cli.options import (
     METHOD,
-    SIMULATED,
     GoodEnough,
     Resolution,
     SimulatedContamination,
@@ -24,6 +23,7 @@ from bestarm.cli.options import (
 )
 from bestarm.cli.output import Format, write_rows
 from bestarm.cli.resuming import resumable
+from bestarm.contamination import SIMULATED
 
 
 def simulate(

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from bestarm.contamination.models import counted_share
+from bestarm.contamination import counted_share
 from bestarm.problem import Problem
 
 LEVEL = 1e-3  # probability of a false alarm with coins, all arms and all times together

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contamination.models import counted_share
+from bestarm.contamination import counted_share
 from bestarm.errors import InputError
 from bestarm.identification.robustness import ALL, Standing, pair_state, widest_lead
 from bestarm.kernels.trials.readouts import is_pair_proved, judge_pair

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contamination.models import BOTH, CLEAN, CONTAMINATIONS, FIRST, INDEPENDENT, ONE_MEAN, whole_share
+from bestarm.contamination import resolve, whole_share
 from bestarm.errors import InputError
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED
@@ -18,27 +18,10 @@ from bestarm.problem import Problem
 
 Counts = NDArray[np.int64]
 
-# What is assumed of the rows of a log (section 13); what was replaced of them is said in front of it.
-HOW_MANY = (
-    "the number of rewards of each arm was fixed, or depended only on earlier rewards, and then nobody who had "
-    "replaced any of those knew later ones"
-)
-_ROWS = f"{CLEAN}; {HOW_MANY}"
-_FIRST = f"{FIRST} (first by the column of time or, without one, by the order of the rows)"
-WORDS = {
-    "share-of-all": f"at most a share epsilon of all rewards in the log was replaced, in any way; {_ROWS}",
-    "share-of-arm": f"at most a share epsilon of each arm's rewards was replaced, in any way; {_ROWS}",
-    "sources": "; ".join(
-        ("at most a share epsilon of the sources in the log is dishonest, in any way", INDEPENDENT, _FIRST, ONE_MEAN)
-    ),
-    "prescient": f"{CONTAMINATIONS['prescient']}; {_ROWS}",
-    "malicious": f"{CONTAMINATIONS['malicious']}; {_ROWS}",
-}
-
 
 def promise(rewards: Rewards, kind: str, paired: bool = False) -> str:
     """Return what the error probability rests on, in plain words."""
-    said = WORDS[kind] if not paired else WORDS[kind].replace(_FIRST, BOTH)
+    said = resolve(kind).log_promise(paired)
     health, lost = rewards.health, int(rewards.missing.sum())
     which = "missing" if not health.outside else "missing or out-of-bounds" if health.missing else "out-of-bounds"
     if lost and kind == "sources":

@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contamination.models import whole_share
+from bestarm.contamination import resolve
 from bestarm.identification.robustness import widest_lead
 from bestarm.identification.tail_alarm import FarRewards, Tails, alarm_of_all
 from bestarm.kernels.evidence.bounded import DESK as BOUNDED_DESK
@@ -39,7 +40,7 @@ from bestarm.kernels.evidence.lattice import LANES, lattice_dtype
 from bestarm.kernels.rule import Rule
 from bestarm.log.piles import Array, Pile
 from bestarm.log.pricing import Allowance, make_bets, priced
-from bestarm.methods.bets import COUNTED, SPACING, farthest_clip
+from bestarm.methods.bets import SPACING, farthest_clip, unpriced
 from bestarm.methods.log_bets import RATES
 from bestarm.problem import Problem
 
@@ -62,9 +63,8 @@ class Evidence:
     """
 
     def __init__(self, problem: Problem, contamination: str, piles: list[Pile]) -> None:
-        self.problem, self.contamination, self.piles = problem, contamination, piles
-        self._family = "share-of-arm" if contamination in COUNTED else contamination  # as far as bets and prices go
-        self.rule = make_bets(problem, contamination)
+        self.problem, self.contamination, self.piles = problem, resolve(contamination), piles
+        self.rule = make_bets(problem, self.contamination)
         self._bounded = problem.bounds is not None
         self._scratch = np.zeros(BOUNDED_DESK if self._bounded else LATTICE_DESK)
         self._rows = self._fill(piles)
@@ -116,16 +116,13 @@ class Evidence:
 
     def at_epsilon(self, epsilon: float) -> Allowance:
         """Return what epsilon allows for besides what is missing (section 3): a share of what there is in the end."""
-        rule = priced(self.rule, self.problem, self._family, self._family, epsilon)
-        own = np.zeros(len(self.piles))
-        shared = 0.0
-        if self.contamination == "share-of-arm":
-            own = np.array(
-                [max(whole_share(epsilon, pile.number + pile.aside) - pile.missing, 0) for pile in self.piles], float
-            )
-        elif self.contamination in COUNTED:
+        model, own, shared = self.contamination, np.zeros(len(self.piles)), 0.0
+        rule = priced(self.rule, self.problem, model.family, partial(model.price, epsilon=epsilon))
+        if model.shared:
             shared = max(self.allowed(epsilon) - self.missing, 0.0)
-        return Allowance(rule, own, shared, 0.0 if self.contamination in COUNTED else epsilon)
+        elif model.counted:
+            own += [max(model.allowed(epsilon, pile.number + pile.aside) - pile.missing, 0) for pile in self.piles]
+        return Allowance(rule, own, shared, 0.0 if model.counted else epsilon)
 
     @property
     def base(self) -> int:
@@ -134,12 +131,12 @@ class Evidence:
 
     def allowed(self, epsilon: float) -> float:
         """Return how many of all may be replaced, missing ones included."""
-        return float(whole_share(epsilon, self.base))
+        return float(self.contamination.allowed(epsilon, self.base))
 
     def at_count(self, count: int) -> Allowance:
         """Return what so many replaced rewards come to: of all together, or on each arm, as epsilon is meant."""
-        rule = priced(self.rule, self.problem, self._family, "share-of-arm", 0.0)
-        if self.rule["together"][0]:
+        rule = priced(self.rule, self.problem, self.contamination.family, unpriced)
+        if self.contamination.shared:
             return Allowance(rule, np.zeros(len(self.piles)), float(count))
         own = [min(count, pile.number) for pile in self.piles]
         return Allowance(rule, np.array(own, float), 0.0)
@@ -239,7 +236,7 @@ class Evidence:
 
     def far_together(self, allowance: Allowance, epsilon: float) -> str | None:
         """Say whether too many rewards of all arms are too far from the rest, where fakes are counted together."""
-        if self._bounded or self._tails is None or not self.rule["together"][0]:
+        if self._bounded or self._tails is None or not self.contamination.shared:
             return None
         problem = replace(self.problem, epsilon=epsilon)
         ends = [self._interval(index, allowance) for index in range(len(self.piles))]

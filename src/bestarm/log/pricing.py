@@ -6,15 +6,15 @@ Section numbers are those of docs/explanation/certified.md.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
+from bestarm.contamination import Contamination
+from bestarm.contamination._base import BetFamily
 from bestarm.kernels.evidence.pair import SUBCELLS
 from bestarm.kernels.rule import Rule
 from bestarm.log.piles import Array
-from bestarm.methods.bets import COUNTED, SPACING, price
+from bestarm.methods.bets import SPACING, Price
 from bestarm.methods.certified import certified_rule
 from bestarm.methods.log_bets import log_lattice_family
 from bestarm.problem import Problem
@@ -35,24 +35,25 @@ class Allowance:
         return bool(self.shared > 0.0 or self.own.any() or self.chance > 0.0)
 
 
-def make_bets(problem: Problem, contamination: str) -> Rule:
+def make_bets(problem: Problem, contamination: Contamination) -> Rule:
     """Return the bets of a question, on which neither epsilon nor the rewards nor their number have any influence."""
     options = {"contamination": contamination, "resolution": None, "good_enough": None, "share_from": 1.0}
-    none = 0.0 if contamination in COUNTED else None
+    none = 0.0 if contamination.counted else None
     return certified_rule(replace(problem, epsilon=0.0), options, surely=none, of_log=True)
 
 
-def priced(rule: Rule, problem: Problem, family: str, kind: str, epsilon: float) -> Rule:
-    """Return the same bets, of a family, at the price of another kind of contamination or another epsilon."""
+def priced(rule: Rule, problem: Problem, family: BetFamily, price: Price) -> Rule:
+    """Return the same bets, of a family, at another price."""
     rule = rule.copy()
     if problem.bounds is not None:
-        bets: Any = SimpleNamespace(most=1.0 + rule["rate"][0] * rule["clip"][0], least=1.0)
-        rule["fixed"] = price(1.0, bets, kind, epsilon)
-        rule["rising"] = price(1.0 + rule["rate"][0], bets, kind, epsilon) - rule["fixed"]
+        rates = rule["rate"][0]
+        most = 1.0 + rates * rule["clip"][0]
+        rule["fixed"] = price(1.0, most, 1.0)
+        rule["rising"] = price(1.0 + rates, most, 1.0) - rule["fixed"]
         return rule
     d = np.linspace(-SPACING / 2.0, SPACING / 2.0, SUBCELLS + 1)
     for index, bet in enumerate(log_lattice_family(family)):
-        rule["price"][0, index] = np.log(price(np.maximum.accumulate(bet.phi(d)), bet, kind, epsilon))
+        rule["price"][0, index] = np.log(price(np.maximum.accumulate(bet.phi(d)), bet.most, bet.least))
     return rule
 
 

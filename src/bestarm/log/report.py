@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import quote
 
-from bestarm.contamination.models import CONTAMINATIONS, whole_share
+from bestarm.contamination import of_options, whole_share
 from bestarm.errors import InputError
 from bestarm.identification.result import ArmRow, share_shown
 from bestarm.identification.robustness import Sensitivity
@@ -159,7 +159,8 @@ def _meaning(result: LogResult) -> str:
         return f"of each arm's rewards, at most {share}{most} were {_REPLACED}; it could be any of them"
     if kind == "sources" and not result.sequential:
         return f"of the {result.sources:,} sources, at most {share}{many} are dishonest, and those may say anything"
-    return f"{CONTAMINATIONS.get(str(kind), result.promise)} (epsilon is {share})"
+    model = of_options(result.options)
+    return f"{result.promise if model is None else model.words} (epsilon is {share})"
 
 
 def _answer(page: Page, result: LogResult) -> None:

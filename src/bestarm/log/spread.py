@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bestarm.contamination.models import whole_share
+from bestarm.contamination import whole_share
+from bestarm.contamination.words import HOW_MANY
 from bestarm.errors import InputError
-from bestarm.log.assumptions import HOW_MANY
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED

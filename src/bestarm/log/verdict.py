@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contamination.models import CONTAMINATIONS, whole_share
+from bestarm.contamination import CONTAMINATIONS, whole_share
 from bestarm.errors import InputError
 from bestarm.identification.result import ArmRow, Limit, Status
 from bestarm.identification.robustness import GRID, Sensitivity

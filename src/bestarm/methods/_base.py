@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.contamination.models import CLEAN, ONE_MEAN, ORDER
+from bestarm.contamination import of_options
+from bestarm.contamination.words import CLEAN, ORDER
 from bestarm.errors import InputError
 from bestarm.kernels.rule import (
     ALL_PULLS,
@@ -79,7 +80,8 @@ class Method:
     def promised(self, options: Mapping[str, Any]) -> str:
         """Return the assumptions under which the error probability is, or is meant to be, at most delta."""
         said = self.promise(options) if callable(self.promise) else self.promise
-        clean = ONE_MEAN if options.get("contamination") == "sources" else CLEAN
+        model = of_options(options)
+        clean = CLEAN if model is None else model.clean
         return f"{said}; {clean}; {ORDER}" if said else ""  # of a method of the user's own nothing is known
 
     def complete(self, problem: Problem, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ without harm to the promise, as long as h, its bound phi, C and l belong togethe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.contamination import CONTAMINATIONS
+from bestarm.contamination._base import BetFamily
 from bestarm.kernels.evidence.pair import CELLS, GROUPS, HALF, SUBCELLS
 
 SPACING = 0.25  # w, of the lattice, in units of sigma
@@ -25,7 +27,9 @@ SPACING = 0.25  # w, of the lattice, in units of sigma
 # How contamination is paid for (section 3): in the price of a reward, or by a count of replaced ones.
 PRESCIENT = "prescient"
 MALICIOUS = "malicious"
-COUNTED = ("share-of-arm", "share-of-all", "sources")
+COUNTED = tuple(name for name, model in CONTAMINATIONS.items() if model.counted)
+
+Price = Callable[[Any, Any, Any], Any]  # from phi, C and l of a bet to what it may pay on average (section 3)
 
 
 @dataclass(frozen=True)
@@ -86,15 +90,15 @@ def weakest_guard(slope: float, rate: float, floor: float) -> float:
     return math.exp(high)
 
 
-def lattice_family(contamination: str, epsilon: float) -> list[Bet]:
-    """Return the bets of a cell for a kind of contamination at a rate epsilon > 0.
+def lattice_family(family: BetFamily, epsilon: float) -> list[Bet]:
+    """Return the bets of a cell at a rate epsilon > 0.
 
     Small gaps can be told from contamination only where epsilon is small: the ladder goes down to slopes of about
     epsilon / 2, so it has a lower end only where contamination sets one, or after five more steps.
     """
     z = NormalDist().inv_cdf(1.0 - epsilon)
     steps = range(1, 6)
-    if contamination == PRESCIENT:
+    if family == "blind":
         small = [(0.1 / 3.0**step, 0.5**step) for step in steps if 0.1 / 3.0**step >= epsilon / 2.0]
         return [
             *(
@@ -118,7 +122,7 @@ def farthest_clip(epsilon: float) -> float:
 
     At least five, where hardly any clean reward is.
 
-    >>> bets = [*lattice_family("prescient", 0.02), *lattice_family("share-of-arm", 0.02)]
+    >>> bets = [*lattice_family("blind", 0.02), *lattice_family("seeing", 0.02)]
     >>> at_clip = np.array([farthest_clip(0.02) + SPACING])
     >>> all(bet.h(at_clip)[0] == bet.most for bet in bets)
     True
@@ -126,13 +130,8 @@ def farthest_clip(epsilon: float) -> float:
     return max(NormalDist().inv_cdf(1.0 - epsilon) + 0.9, 5.0)
 
 
-def lattice_tables(contamination: str, epsilon: float) -> dict[str, Any]:
-    """Return the settings of the kernel for sub-Gaussian rewards."""
-    return lattice_settings(lattice_family(contamination, epsilon), contamination, epsilon)
-
-
-def lattice_settings(bets: Sequence[Bet], contamination: str, epsilon: float) -> dict[str, Any]:
-    """Return the same for some bets, those of one rate next to each other, at the price of a contamination."""
+def lattice_settings(bets: Sequence[Bet], price: Price) -> dict[str, Any]:
+    """Return the settings of the kernel for sub-Gaussian rewards; bets of one rate are next to each other."""
     number = len(bets)
     rates = list(dict.fromkeys(bet.rate for bet in bets))
     assert len(rates) <= GROUPS
@@ -155,21 +154,15 @@ def lattice_settings(bets: Sequence[Bet], contamination: str, epsilon: float) ->
         "constant": np.array([[bet.constant - bet.slope * c for bet in bets] for c in cells]),
         "size": np.array([[bet.size * math.exp(-bet.rate * c - bet.rate**2 / 2.0) for bet in bets] for c in cells]),
         # phi rises with d; the running maximum makes sure of it, and errs to the safe side.
-        "price": np.array(
-            [np.log(price(np.maximum.accumulate(bet.phi(d)), bet, contamination, epsilon)) for bet in bets]
-        ),
+        "price": np.array([np.log(price(np.maximum.accumulate(bet.phi(d)), bet.most, bet.least)) for bet in bets]),
         "group_rate": np.array(rates),
         "group_end": np.array([sum(bet.rate in rates[: group + 1] for bet in bets) for group in range(len(rates))]),
     }
     return tables
 
 
-def price(phi: Any, bet: Any, contamination: str, epsilon: float) -> Any:
-    """Return what a reward may multiply the evidence by, on average, whatever the adversary does (section 3)."""
-    if contamination == PRESCIENT:
-        return (1.0 - epsilon) * phi + epsilon * bet.most
-    if contamination == MALICIOUS:
-        return phi + epsilon * (bet.most - bet.least)
+def unpriced(phi: Any, most: Any, least: Any) -> Any:
+    """Return phi: fakes are counted, and a bet pays what it pays on clean rewards."""
     return phi
 
 
@@ -212,19 +205,14 @@ def bounded_family(epsilon: float) -> tuple[list[BoundedBet], int]:
     return bets, core
 
 
-def bounded_tables(contamination: str, epsilon: float) -> dict[str, Any]:
-    """Return the settings of the kernel for rewards with bounds."""
-    return bounded_settings(*bounded_family(epsilon), contamination, epsilon)
-
-
-def bounded_settings(bets: Sequence[BoundedBet], core: int, contamination: str, epsilon: float) -> dict[str, Any]:
-    """Return the same for some bets, of which the first `core` are no small ones, at the price of a contamination."""
+def bounded_settings(bets: Sequence[BoundedBet], core: int | None, price: Price) -> dict[str, Any]:
+    """Return the settings of the kernel for rewards with bounds; all bets after the first `core`, if any, are small."""
     # The price is fixed + rising min(m, c): what it is at phi = 1, and its increase from there to phi = 1 + u.
-    at_one = [price(1.0, bet, contamination, epsilon) for bet in bets]
-    at_top = [price(1.0 + bet.u, bet, contamination, epsilon) for bet in bets]
+    at_one = [price(1.0, bet.most, bet.least) for bet in bets]
+    at_top = [price(1.0 + bet.u, bet.most, bet.least) for bet in bets]
     return {
         "bets": len(bets),
-        "core": core,
+        "core": len(bets) if core is None else core,
         "weight": np.array([bet.weight for bet in bets]),
         "most": np.array([bet.most for bet in bets]),
         "log_most": np.array([math.log(bet.most) for bet in bets]),

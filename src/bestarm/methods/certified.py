@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bestarm.contamination.models import BOTH, CONTAMINATIONS, FIRST, INDEPENDENT, share_holds_from
+from bestarm.contamination import CONTAMINATIONS, KernelNumbers, default, resolve
+from bestarm.contamination import checked as checked_contamination
+from bestarm.contamination._base import BetFamily
 from bestarm.errors import InputError
 from bestarm.kernels.evidence.pair import BOUNDED, CLEAN, LATTICE, evidence_dtype
 from bestarm.kernels.rule import CERTIFIED, MEAN, Rule, new_rule
-from bestarm.methods._base import Method, Option, choice
+from bestarm.methods._base import Method, Option
 from bestarm.methods.bets import (
-    COUNTED,
+    Price,
+    bounded_family,
     bounded_settings,
-    bounded_tables,
     clean_tables,
+    lattice_family,
     lattice_settings,
-    lattice_tables,
+    unpriced,
 )
 from bestarm.methods.log_bets import log_bounded_family, log_lattice_family
 from bestarm.problem import Problem
@@ -27,9 +31,9 @@ from bestarm.validation import checked
 
 CONTAMINATION = Option(
     "contamination",
-    "prescient",
+    default("live"),
     f"what is assumed of replaced rewards: {', '.join(CONTAMINATIONS)}",
-    choice("contamination", *CONTAMINATIONS),
+    checked_contamination,
 )
 RESOLUTION = Option(
     "resolution",
@@ -81,15 +85,19 @@ def certified_rule(
 ) -> Rule:
     """Return the settings of the kernel.
 
-    With `surely` a number, so many replaced rewards on every arm (of all arms together where the contamination is
+    If `surely` is given, this many replaced rewards of every arm (of all arms together where the contamination is
     counted so) take the place of epsilon. The bets `of_log` are the same for every epsilon.
     """
-    epsilon, contamination = problem.epsilon, options["contamination"]
-    counted = contamination in COUNTED or surely is not None
-    together = contamination in ("share-of-all", "sources")
+    epsilon, contamination = problem.epsilon, resolve(options["contamination"])
+    told = contamination.kernel_numbers(epsilon, options["share_from"])
+    family: BetFamily = contamination.family
+    price: Price = partial(contamination.price, epsilon=epsilon)
+    if surely is not None:
+        told = KernelNumbers(0.0, told.settled, surely, told.together)
+        family, price = "seeing", unpriced
     enough = math.log((problem.size - 1) / problem.delta)
     low, high = problem.bounds or (0.0, problem.sigma)
-    kind, tables = _bets(problem, "share-of-arm" if counted else contamination, of_log)
+    kind, tables = _bets(problem, family, price, of_log)
     same, product, alone = _TERMS[kind]
     resolution = options["resolution"]
     rounds = 4.0 * enough * (problem.sigma / resolution) ** 2 if resolution else 0.0
@@ -101,10 +109,7 @@ def certified_rule(
         origin=low if kind == BOUNDED else 0.0,
         scale=high - low,
         epsilon=epsilon,
-        share=epsilon if counted and surely is None else 0.0,
-        settled=options["share_from"],
-        surely=surely or 0.0,
-        together=together,
+        **told._asdict(),
         log_threshold=enough,
         log_shown=math.log(2.0 * problem.size / problem.delta),
         log_alarm=math.log(problem.size / problem.delta),
@@ -121,30 +126,21 @@ def certified_rule(
     )
 
 
-def _bets(problem: Problem, contamination: str, of_log: bool) -> tuple[int, dict[str, Any]]:
-    """Return the kind of evidence, and its bets at the price of a contamination."""
-    epsilon = problem.epsilon
-    if problem.bounds is not None and of_log:
-        bets = log_bounded_family()
-        return BOUNDED, bounded_settings(bets, len(bets), contamination, epsilon)
+def _bets(problem: Problem, family: BetFamily, price: Price, of_log: bool) -> tuple[int, dict[str, Any]]:
+    """Return the kind of evidence, and its bets at a price."""
     if problem.bounds is not None:
-        return BOUNDED, bounded_tables(contamination, epsilon)
+        bets, core = (log_bounded_family(), None) if of_log else bounded_family(problem.epsilon)
+        return BOUNDED, bounded_settings(bets, core, price)
     if of_log:
-        return LATTICE, lattice_settings(log_lattice_family(contamination), contamination, epsilon)
-    return (LATTICE, lattice_tables(contamination, epsilon)) if epsilon > 0.0 else (CLEAN, clean_tables())
+        return LATTICE, lattice_settings(log_lattice_family(family), price)
+    if problem.epsilon == 0.0:
+        return CLEAN, clean_tables()
+    return LATTICE, lattice_settings(lattice_family(family, problem.epsilon), price)
 
 
 def promise(options: Mapping[str, Any]) -> str:
     """Return what the error probability rests on, in plain words."""
-    kind, first = options["contamination"], options.get("share_from")
-    said = CONTAMINATIONS[kind]
-    if isinstance(first, int | float):  # by default it is worked out from epsilon
-        # That of all rewards is so many times the number of arms, rounded up as a whole: not before it is multiplied.
-        number = math.floor(1000.0 * first + 1e-6) / 1000.0 if kind == "share-of-all" else share_holds_from(first)
-        said = said.replace("share_from", f"{number:,.12g}")
-    if kind == "sources":
-        said += f"; {INDEPENDENT}; {BOTH if options.get('paired') else FIRST}"
-    return said
+    return resolve(options["contamination"]).promise(options.get("share_from"), bool(options.get("paired")))
 
 
 METHOD = Method(

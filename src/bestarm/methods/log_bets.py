@@ -14,10 +14,10 @@ import functools
 import math
 from statistics import NormalDist
 
+from bestarm.contamination._base import BetFamily
 from bestarm.methods.bets import (
     CLEAN_RUNG_WEIGHTS,
     CLIPS,
-    PRESCIENT,
     RUNG_WEIGHTS,
     RUNGS,
     SMALL_SHARE,
@@ -33,10 +33,10 @@ _SMALL = 8  # smaller bets with bounds: a lead of some 10^-4 of the range
 
 
 @functools.cache  # a log is priced at many an epsilon
-def log_lattice_family(contamination: str) -> tuple[Bet, ...]:
+def log_lattice_family(family: BetFamily) -> tuple[Bet, ...]:
     """Return the bets of a cell, for all rates."""
     few, many = (NormalDist().inv_cdf(1.0 - rate) for rate in RATES)
-    if contamination == PRESCIENT:
+    if family == "blind":
         slopes = ((0.3, many, 1.0), (0.1, many, 1.0), (0.3, few, 1.0), (0.1, few, 1.0))
         small = ((0.1 / 3.0, few, 1.0), (0.1 / 9.0, few, 0.5))
         return (

@@ -20,7 +20,7 @@ from typing import Any
 
 from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, adversaries
 from bestarm.bandits import LAWS as ALL_LAWS
-from bestarm.contamination.models import CONTAMINATIONS
+from bestarm.contamination import SIMULATED, of_options
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
 from bestarm.problem import Problem, pose
@@ -46,7 +46,6 @@ VALUES: dict[str, tuple[Callable[..., Adversary], str]] = {
     "gaussian": (adversaries.Gaussian, "normal with standard deviation {second:g} around {first}"),
 }
 KINDS = ("paper", *VALUES, "attack", "none")
-SHARES = ("share-of-arm", "share-of-all")
 KEYS = ("name", "trials", "seed", "delta", "epsilon", "arms", "adversary", "methods")
 OPTIONAL_KEYS = ("title", "max_pulls", "sigma", "bounds")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -145,7 +144,8 @@ def parse_scenario(text: str, *, file: str = "scenario.toml") -> Scenario:
     deltas, epsilons = (_axis(key, data[key]) for key in ("delta", "epsilon"))
     told = pose(len(arms), delta=0.5, epsilon=0.0, sigma=data.get("sigma"), bounds=data.get("bounds"))
     curves = _curves(data["methods"])
-    quota = any(dict(curve.options).get("contamination") in SHARES for curve in curves)
+    models = [of_options(dict(curve.options)) for curve in curves]
+    quota = any(model is not None and model.counted for model in models)
     adversary, quota = _adversary(data["adversary"], arms, int(trials), max(epsilons), quota)
     title = _line("title", data["title"], LONGEST_TITLE) if "title" in data else f"{len(arms)} arms"
     whole = Experiment(
@@ -458,10 +458,10 @@ def _curves(given: Any) -> tuple[Curve, ...]:
         options = {key: value for key, value in table.items() if key not in ("name", "label")}
         with _at(path):
             options = {key: known[key].check(value) for key, value in options.items()}
-        if options.get("contamination") == "sources":
-            allowed = [kind for kind in CONTAMINATIONS if kind != "sources"]
-            rule = f"be one of {', '.join(allowed)}"
-            raise InputError(f"{path}.contamination", rule, "sources", "simulated rewards have no sources")
+        model = of_options(options)
+        if model is not None and not model.simulated:
+            rule = f"be one of {', '.join(SIMULATED)}"
+            raise InputError(f"{path}.contamination", rule, model.name, "simulated rewards have no sources")
         label = _line(f"{path}.label", table["label"], LONGEST_LABEL) if "label" in table else _label(name, options)
         if label in [curve.label for curve in curves]:
             raise InputError(f"{path}.label", "differ from those of other methods", label, "give each a label")

@@ -13,7 +13,7 @@ import pandas as pd
 from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, Gaussian
 from bestarm.bandits.adversaries import CustomAdversary, Draw, as_adversary
 from bestarm.bandits.arms import as_arm
-from bestarm.contamination.models import CONTAMINATIONS
+from bestarm.contamination import SIMULATED
 from bestarm.errors import InputError
 from bestarm.identification.pictures import LOOKS
 from bestarm.methods import METHODS, get_method
@@ -33,9 +33,6 @@ Rows = Mapping[str, tuple[str | Factory, dict[str, Any]]]
 Builder = Callable[[Sequence[Arm], float], Adversary | CustomAdversary]
 Own = Mapping[str, Adversary | CustomAdversary | Draw]  # attacks of a user's own, by name
 
-# What the certified method can be told of in a simulation. Its promise covers an attack that keeps to what it was told.
-KINDS = tuple(kind for kind in CONTAMINATIONS if kind != "sources")
-
 
 def attack_methods(contamination: str | None = None) -> Rows:
     """Return the rows of the bench: each method as it comes, and the certified one for each kind of contamination.
@@ -43,14 +40,14 @@ def attack_methods(contamination: str | None = None) -> Rows:
     With `contamination`, the certified method has only the row of that kind.
     """
     if contamination is not None:
-        one_of("contamination", contamination, KINDS)
+        one_of("contamination", contamination, SIMULATED)
     rows: dict[str, tuple[str | Factory, dict[str, Any]]] = {}
     for name, method in METHODS.items():
         if not method.certifies:
             rows[name] = (name, {})
             continue
-        for kind in KINDS if contamination is None else (contamination,):
-            rows[name if kind == KINDS[0] else f"{name} ({kind})"] = (name, {"contamination": kind})
+        for kind in SIMULATED if contamination is None else (contamination,):
+            rows[name if kind == SIMULATED[0] else f"{name} ({kind})"] = (name, {"contamination": kind})
     return rows
 
 

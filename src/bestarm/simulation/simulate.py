@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.bandits import Bandit
+from bestarm.contamination import of_options
 from bestarm.errors import InputError
 from bestarm.identification.result import STATUSES
 from bestarm.methods import OwnMethod, get_method
@@ -113,8 +114,9 @@ def simulate(
     problem = _problem(bandit, delta, epsilon, sigma, bounds)
     entry = get_method(method)
     complete = entry.complete(problem, options)
-    if complete.get("contamination") == "sources":
-        raise InputError("contamination", "not be sources", "sources", "simulated rewards have no sources")
+    model = of_options(complete)
+    if model is not None and not model.simulated:
+        raise InputError("contamination", f"not be {model}", model.name, "simulated rewards have no sources")
     compiled = bandit.compiled and not isinstance(entry, OwnMethod)
     spec = Spec(
         problem=problem,

@@ -21,7 +21,7 @@ from scipy.stats import binom
 
 from bestarm.bandits import Bandit, Discrete, Gaussian, adversaries, paper_adversary
 from bestarm.bandits.adversaries import Adversary
-from bestarm.contamination.models import CONTAMINATIONS
+from bestarm.contamination import SIMULATED, resolve
 from bestarm.errors import InputError
 from bestarm.extras import needs
 from bestarm.identification.result import as_json
@@ -106,7 +106,7 @@ class Plan:
             verdict = "not ruled out"
         lines = [
             f"{len(self.means)} arms with means {shown}; {scale}, epsilon = {self.epsilon:g}, delta = {self.delta:g}",
-            f"contamination   {self.contamination}: {CONTAMINATIONS[self.contamination]}",
+            f"contamination   {self.contamination}: {resolve(self.contamination).words}",
             f"worst case      {verdict}: the smallest gap {self.gap:.4g} is {sign} 2U = {self.identifiable_gap:.4g} "
             f"(family {self.family})",
             f"tolerated       by these gaps: any epsilon below {self.tolerated_epsilon:.4g} ({self.tolerated_by})",
@@ -196,7 +196,7 @@ def plan(
     one_of("family", family, families, " with bounds" if problem.bounds else " with sigma")
     if problem.bounds and not problem.bounds[0] <= values.min() <= values.max() <= problem.bounds[1]:
         raise InputError("means", f"lie in the bounds {problem.bounds}", means, "no reward can average outside them")
-    one_of("contamination", contamination, tuple(kind for kind in CONTAMINATIONS if kind != "sources"))
+    one_of("contamination", contamination, SIMULATED)
     chosen: Sequence[str | Factory] = tuple(METHODS) if methods is None else methods
     if isinstance(chosen, str) or not isinstance(chosen, Sequence):
         raise InputError("methods", "be a list of names", methods, 'such as ["g-cbai", "se-cbai"]')
@@ -358,7 +358,7 @@ def _choice_of_method(plan: Plan) -> Iterator[str]:
 def _certified(plan: Plan) -> Iterator[str]:
     """Recommend the certified method as far as its own forecasts go."""
     rows = [row for row in plan.forecasts if row["method"] == DEFAULT]
-    promise = f"it errs with probability at most delta if {CONTAMINATIONS[plan.contamination]}"
+    promise = f"it errs with probability at most delta if {resolve(plan.contamination).words}"
     silent = {row["adversary"]: row["no_winner"] + row["capped"] for row in rows}
     without = [adversary for adversary, share in silent.items() if share > 0.5]
     if not rows:

@@ -1,0 +1,29 @@
+"""Coins that may look at the reward they replace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bestarm.contamination._base import Coin
+
+
+class Malicious(Coin):
+    """Each reward is replaced at random, by a coin that may look at it, but at no later one."""
+
+    name = "malicious"
+    words = (
+        "each reward is replaced at random, with probability at most epsilon whatever came before it; whether it is "
+        "replaced may depend on that reward itself, but not on any later one"
+    )
+    rank = 1
+
+    def price(self, phi: Any, most: Any, least: Any, epsilon: float) -> Any:
+        """Return what a bet may pay on average: a reward that pays the least becomes one that pays the most."""
+        return phi + epsilon * (most - least)
+
+    def worst(self, adversaries: Any, adversary: Any, *, best: int, second: int, arms: int) -> Any:
+        """Return an adversary that picks the rewards whose loss hurts most."""
+        return adversaries.Selective(adversary, ["top" if arm == best else "bottom" for arm in range(arms)])
+
+
+MODEL = Malicious()
