@@ -1,4 +1,4 @@
-"""Bandits to simulate: arms, adversaries, and both together. A law that arms.py gains is here by itself."""
+"""Bandits to simulate: arms, adversaries, and both together. Laws added to arms.py are exported automatically."""
 
 from typing import TYPE_CHECKING, Any
 

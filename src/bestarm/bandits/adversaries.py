@@ -1,8 +1,8 @@
-"""Adversaries: what stands in for a reward (its values), and for which rewards (its hits).
+"""Adversaries: the values that replace rewards, and the rewards that they replace (the hits).
 
-The values are a list of pieces, each a law Q_i for every arm and the pull from which on it is in force; most have one.
-The hits are picked by a fair coin for each reward, unless `Selective` lets the coin look at the reward, `Quota` and
-`OneArm` count, or `Bursts` tosses one coin for many rewards. Each of these takes the values of any adversary.
+The values are a list of pieces. Each piece has a law Q_i for every arm and the pull from which it applies; most
+adversaries have one piece. A fair coin per reward picks the hits, unless `Selective` lets the coin look at the reward,
+`Quota` and `OneArm` count, or `Bursts` tosses one coin for many rewards. Each of these wraps any adversary.
 
 ABM19: Altschuler, Brunel and Malek, "Best arm identification for contaminated bandits", JMLR 20, 2019.
 """
@@ -38,7 +38,7 @@ RANDOM_PICK = 1.5
 
 @dataclass(frozen=True)
 class Piece:
-    """One law an arm: a kind, its parameters (one for all arms, or one for each), its first pull and coin."""
+    """One law per arm: a kind, its parameters (one for all arms, or one for each), its first pull and coin."""
 
     kind: int
     a: tuple[float, ...]
@@ -50,16 +50,16 @@ class Piece:
 
 @dataclass(frozen=True)
 class Hits:
-    """Which rewards may be replaced: a rule, and what it needs to know. The coins of the pieces pick among those.
+    """Which rewards may be replaced: a rule and its settings. The coins of the pieces pick among these rewards.
 
     Attributes
     ----------
     rule : int
         `ANY` reward, at most a `SHARE_OF_ARM` or a `SHARE_OF_ALL`, or `BLOCKS`.
     picks : tuple of str
-        Of a share of each arm: how hits are picked, for all arms or for each.
+        For a share of each arm: how hits are picked, for all arms or for each.
     length : int
-        Of blocks: their length.
+        For blocks: their length.
     arm : int or None
         The only arm whose rewards are replaced; None for all.
     """
@@ -72,7 +72,7 @@ class Hits:
 
 @dataclass(frozen=True)
 class Adversary:
-    """What contaminated rewards are drawn from, and which those are; `Point`, `Uniform`, ... make one."""
+    """The law of contaminated rewards, and the rule for which rewards they replace; made by `Point`, `Uniform`, ..."""
 
     pieces: tuple[Piece, ...]
     own_count: bool = False
@@ -90,26 +90,26 @@ class Adversary:
 
     @property
     def foresees(self) -> bool:
-        """Whether it looks at other rewards than the one that it replaces."""
+        """Whether it looks at rewards other than the one that it replaces."""
         return any(piece.kind == draws.FORESEE for piece in self.pieces)
 
     @property
     def decides(self) -> bool:
-        """Whether it is asked at every pull, and not only if the fair coin of all arms has fallen on the reward."""
+        """Whether it is asked at every pull, and not only when a fair coin has picked the reward."""
         return self.sees_first or self.hits.rule != draws.ANY
 
     @property
     def remembers(self) -> bool:
-        """Whether what it does depends on what it saw or did earlier in the trial."""
+        """Whether its actions depend on what it saw or did earlier in the trial."""
         return self.foresees or self.hits.rule != draws.ANY
 
     @property
     def contaminations(self) -> tuple[str, ...]:
-        """The kinds of contamination that it keeps to: what is promised under one of these holds against it.
+        """The contamination models that it obeys: a promise under any of these holds against it.
 
         "prescient": a coin for each reward, of rate epsilon, that sees nothing. "malicious": one that may see its own
         reward. "share-of-arm": at most floor(epsilon n) of the n rewards of an arm, at every n. "share-of-all": at most
-        floor(epsilon N) of the N rewards of all arms. `Bursts` keeps to none, although its rate is epsilon.
+        floor(epsilon N) of the N rewards of all arms. `Bursts` obeys none, although its rate is epsilon.
 
         >>> Point(5.0).contaminations, Selective(Point(5.0)).contaminations
         (('prescient', 'malicious'), ('malicious',))
@@ -124,11 +124,11 @@ class Adversary:
     def power(self) -> str:
         """What the adversary uses (ABM19): "oblivious", "prescient" (true rewards) or "malicious" (and a biased coin).
 
-        `Shift`, `Drift` and `Reflect` look at the reward that they replace. That one is seen by nobody else, so an
-        oblivious adversary could draw from the same law: what holds against such adversaries holds against these.
+        `Shift`, `Drift` and `Reflect` look at the reward that they replace. Nobody else sees that reward, so an
+        oblivious adversary could draw from the same law: a promise against oblivious adversaries covers these too.
         `Extreme` looks at the arm's other true rewards, past and future, which no oblivious adversary can.
 
-        Where hits come by a rule and not by a coin, it is the rule: "share-of-arm", "share-of-all" or "bursts".
+        If a rule picks the hits and not a coin, this is the rule: "share-of-arm", "share-of-all" or "bursts".
         """
         if self.hits.rule != draws.ANY:
             return _RULES[self.hits.rule][0]
@@ -137,7 +137,7 @@ class Adversary:
         return "prescient" if any(piece.kind >= draws.SHIFT for piece in self.pieces) else "oblivious"
 
     def reach(self, low: float, high: float) -> tuple[float, float]:
-        """Return the lowest and the highest contaminated reward where clean ones lie between two values."""
+        """Return the lowest and the highest contaminated reward when clean ones lie between `low` and `high`."""
         ends = [(low, high)]
         for piece in self.pieces:
             a, b = self._hit(piece.a), self._hit(piece.b)
@@ -154,17 +154,17 @@ class Adversary:
         return min(end[0] for end in ends), max(end[1] for end in ends)
 
     def _hit(self, values: tuple[float, ...]) -> tuple[float, ...]:
-        """Return those of the values, one for all arms or one for each, that belong to arms that are hit."""
+        """Return the values of the arms that are hit, from one value for all arms or one for each."""
         return values if self.hits.arm is None or len(values) == 1 else (values[self.hits.arm],)
 
     def _chances(self, epsilon: float) -> tuple[float, ...]:
-        """Return how often a reward that may be hit is hit, where the coin does not look, for all arms or for each."""
+        """Return the probability of a hit where one is allowed and the coin does not look, for all arms or for each."""
         if self.hits.rule == draws.ANY:
             return (epsilon if self.sees_first else 1.0,)
         return tuple(RANDOM_PICK * epsilon if pick == "random" else 1.0 for pick in self.hits.picks)
 
     def table(self, arms: Sequence[Arm], epsilon: float) -> NDArray[np.void]:
-        """Return the laws for some arms as the kernels want them, piece by piece, with hits at the rate epsilon."""
+        """Return the laws for some arms as a table for the kernels, piece by piece, with hits at the rate epsilon."""
         rows = np.zeros((len(self.pieces), len(arms)), draws.attack_dtype)
         rows["own_count"], rows["rule"], rows["length"] = self.own_count, self.hits.rule, self.hits.length
         rows["share"] = epsilon
@@ -219,7 +219,7 @@ class CustomAdversary:
 
     @property
     def contaminations(self) -> tuple[str, ...]:
-        """The kinds of contamination that it keeps to, as of an `Adversary`."""
+        """The contamination models that it obeys, as for an `Adversary`."""
         return BY_COIN
 
 
@@ -243,7 +243,7 @@ def Gaussian(means: ArrayLike, sigma: float = 1.0) -> Adversary:  # noqa: N802
 
 
 def TwoPoints(values: ArrayLike, others: ArrayLike, share: float = 0.5) -> Adversary:  # noqa: N802
-    """A contaminated reward is a value with probability `share` in [0, 1], and else another one.
+    """A contaminated reward is one value with probability `share` in [0, 1], and the other value otherwise.
 
     Both are one number for all arms or one for each.
 
@@ -257,12 +257,12 @@ def TwoPoints(values: ArrayLike, others: ArrayLike, share: float = 0.5) -> Adver
 
 
 def Shift(amounts: ArrayLike) -> Adversary:  # noqa: N802
-    """A contaminated reward is what the arm would have given, plus an amount, one for all arms or for each."""
+    """A contaminated reward is the true one plus an amount, one for all arms or for each."""
     return _one(draws.SHIFT, _values("amounts", amounts))
 
 
 def Drift(rates: ArrayLike, limit: float) -> Adversary:  # noqa: N802
-    """A contaminated reward is the true one, moved by rate * (pulls so far of the arm), by `limit` >= 0 at most.
+    """A contaminated reward is the true one, moved by rate * (pulls of the arm so far), at most by `limit` >= 0.
 
     One rate for all arms or for each; a negative one moves rewards down.
 
@@ -282,9 +282,9 @@ def Reflect(points: ArrayLike) -> Adversary:  # noqa: N802
 
 
 def Extreme(sides: ArrayLike) -> Adversary:  # noqa: N802
-    """A contaminated reward is the highest (side > 0) or lowest (< 0) true one of its arm, past and next 32 together.
+    """A contaminated reward is the highest (side > 0) or lowest (< 0) of the arm's past and next 32 true rewards.
 
-    So it is as far away as rewards can be without standing out. One side for all arms or for each.
+    So it is as far away as a reward can be without standing out. One side for all arms or for each.
 
     >>> Extreme([-1, 1]).power
     'prescient'
@@ -293,10 +293,10 @@ def Extreme(sides: ArrayLike) -> Adversary:  # noqa: N802
 
 
 def WhiteBox(sides: ArrayLike, otherwise: ArrayLike) -> Adversary:  # noqa: N802
-    """A contaminated reward is what hurts the certified method most, by its state: a simulation's adversary.
+    """A contaminated reward is the value that hurts the certified method most in its present state.
 
-    Side -1 for the best arm, whose evidence is to be hurt, and 1 for all others. Against other methods, and before
-    there is any evidence, it plays the values `otherwise`.
+    For simulations. The side is -1 for the best arm, whose evidence it hurts, and 1 for all others. Against other
+    methods, and before there is any evidence, it plays the values `otherwise`.
 
     >>> WhiteBox([-1, 1], [1.0, 2.5]).power
     'prescient'
@@ -314,23 +314,23 @@ def _sides(sides: ArrayLike) -> tuple[float, ...]:
 def Impersonate(targets: ArrayLike) -> Adversary:  # noqa: N802
     """Contaminated rewards are drawn from the clean law of another arm, given by index: one for all arms or for each.
 
-    >>> Impersonate([1, 0]).power  # two arms in each other's clothes
+    >>> Impersonate([1, 0]).power  # two arms pose as each other
     'oblivious'
     """
     return _one(draws.IMPERSONATE, _values("targets", targets))
 
 
 def Selective(adversary: Adversary, tails: str | Sequence[str] = "top") -> Adversary:  # noqa: N802
-    """Replace the rewards that hurt most, in place of those that a fair coin picks: a malicious adversary (ABM19).
+    """Replace the rewards that hurt most, not those that a fair coin picks: a malicious adversary (ABM19).
 
-    The coin falls on a reward if it is among the epsilon highest ("top") or lowest ("bottom") of the arm's clean law,
-    epsilon and law being the bandit's; at an atom of a discrete law it falls with the probability that makes the
-    rate epsilon. So each reward is still replaced with probability epsilon, but not independently of its value.
+    The coin picks a reward if it is among the epsilon highest ("top") or lowest ("bottom") of the arm's clean law, with
+    the bandit's epsilon and law. At an atom of a discrete law it picks with the probability that makes the rate
+    epsilon. So each reward is still replaced with probability epsilon, but not independently of its value.
 
     Parameters
     ----------
     adversary : Adversary
-        What the replaced rewards are drawn from.
+        The law of the replaced rewards.
     tails : str or a sequence of str, one for each arm
         "top", "bottom", or "fair" for an arm with a fair coin.
 
@@ -343,9 +343,9 @@ def Selective(adversary: Adversary, tails: str | Sequence[str] = "top") -> Adver
 
 
 def Oblivious(adversary: Adversary) -> Adversary:  # noqa: N802
-    """An oblivious adversary (MTCD21, definition "Oblivious adversary"): coins, true and false rewards are independent.
+    """Check that an adversary is oblivious (MTCD21, definition): coins, true and false rewards are independent.
 
-    Returns what it is given, if that uses no more; else refuses it. MTCD21 assumes such an adversary.
+    Returns the adversary if it uses no more power, and rejects it otherwise. MTCD21 assumes such an adversary.
 
     >>> Oblivious(Uniform([1.0, 2.0])).power
     'oblivious'
@@ -354,9 +354,10 @@ def Oblivious(adversary: Adversary) -> Adversary:  # noqa: N802
 
 
 def Prescient(adversary: Adversary) -> Adversary:  # noqa: N802
-    """A prescient adversary (MTCD21, "Related Literature"; ABM19): it may look at all true rewards, the coin at none.
+    """Check that an adversary is at most prescient (MTCD21, "Related Literature"; ABM19): the coin sees no reward.
 
-    Returns what it is given, if that uses no more; else refuses it. `contamination="prescient"` covers it.
+    The values may depend on all true rewards. Returns the adversary if it uses no more power, and rejects it otherwise.
+    `contamination="prescient"` covers it.
 
     >>> Prescient(Extreme([-1, 1])).power
     'prescient'
@@ -365,9 +366,9 @@ def Prescient(adversary: Adversary) -> Adversary:  # noqa: N802
 
 
 def Malicious(adversary: Adversary) -> Adversary:  # noqa: N802
-    """A malicious adversary (MTCD21, "Related Literature"; ABM19): its coin, too, may look at the reward.
+    """Check that an adversary is at most malicious (MTCD21, "Related Literature"; ABM19): the coin may see the reward.
 
-    Returns what it is given, if that uses no more; else refuses it. `contamination="malicious"` covers it.
+    Returns the adversary if it uses no more power, and rejects it otherwise. `contamination="malicious"` covers it.
 
     >>> Malicious(Selective(Point(5.0))).power
     'malicious'
@@ -378,17 +379,17 @@ def Malicious(adversary: Adversary) -> Adversary:  # noqa: N802
 def Quota(adversary: Adversary, pick: str | Sequence[str] = "spread") -> Adversary:  # noqa: N802
     """Replace at most floor(epsilon n) of the first n rewards of each arm, at every n: a share that is never exceeded.
 
-    So an arm's first reward to be replaced is its 1/epsilon-th at the earliest.
+    So the first replaced reward of an arm is its 1/epsilon-th at the earliest.
 
     Parameters
     ----------
     adversary : Adversary
-        What the replaced rewards are drawn from; by itself it must leave it to a fair coin which those are.
+        The law of the replaced rewards; by itself it must pick hits by a fair coin.
     pick : str or a sequence of str, one for each arm
         "spread" hits as soon as the quota allows, about every 1/epsilon-th reward. "random" tosses a coin of rate
-        1.5 epsilon while the quota allows, so that hits are not periodic and yet one behind the quota on average. "top"
-        and "bottom" hit, while the quota allows, what is among the epsilon highest or lowest of the arm's clean law, as
-        `Selective` does; those are about the square root of the quota behind it.
+        1.5 epsilon while the quota allows, so that hits are not periodic and stay about one behind the quota. "top"
+        and "bottom" hit, while the quota allows, rewards among the epsilon highest or lowest of the arm's clean law, as
+        `Selective` does; they fall behind the quota by about its square root.
 
     >>> from bestarm.bandits import Bandit, Bernoulli
     >>> stream = Bandit([Bernoulli(0.0), Bernoulli(0.0)], epsilon=0.4, adversary=Quota(Point(9.0))).stream(seed=1)
@@ -404,8 +405,8 @@ def Quota(adversary: Adversary, pick: str | Sequence[str] = "spread") -> Adversa
 def Bursts(adversary: Adversary, length: int = 50) -> Adversary:  # noqa: N802
     """Replace whole runs of rewards: one coin of rate epsilon for each `length` >= 2 consecutive rewards of an arm.
 
-    Every single reward is replaced with probability epsilon, but not independently of those beside it. What is promised
-    under independent coins need not hold against this adversary, nor what is promised under a share.
+    Every single reward is replaced with probability epsilon, but not independently of its neighbours. Promises under
+    independent coins need not hold against this adversary, nor promises under a share.
 
     >>> Bursts(Point(9.0), length=20).power
     'bursts'
@@ -418,10 +419,10 @@ def Bursts(adversary: Adversary, length: int = 50) -> Adversary:  # noqa: N802
 
 
 def OneArm(adversary: Adversary, arm: int) -> Adversary:  # noqa: N802
-    """Put all fakes on one arm, given by index: floor(epsilon N) of the N rewards of all arms, and none of the others'.
+    """Put all fakes on one arm, given by index: floor(epsilon N) of the N rewards of all arms, none on other arms.
 
-    A reward of that arm is replaced whenever the share of all rewards so far, itself included, allows one fake more. So
-    all of its rewards may be, if it has no more than a share epsilon of the pulls.
+    A reward of that arm is replaced whenever the share of all rewards so far, itself included, allows one more fake. So
+    all of its rewards may be fake if it has no more than a share epsilon of the pulls.
 
     >>> from bestarm.bandits import Bandit, Bernoulli
     >>> stream = Bandit([Bernoulli(0.0), Bernoulli(0.0)], epsilon=0.4, adversary=OneArm(Point(9.0), 1)).stream(seed=1)
@@ -440,7 +441,7 @@ def OneArm(adversary: Adversary, arm: int) -> Adversary:  # noqa: N802
 
 
 def Schedule(pieces: Sequence[tuple[int, Adversary]], *, by: str = "total") -> Adversary:  # noqa: N802
-    """An adversary Q_i(t) that changes: pairs (first pull, adversary), the first of them from pull 0 on.
+    """An adversary Q_i(t) that changes over time: pairs (first pull, adversary), starting at pull 0.
 
     `by="total"` counts the pulls of all arms, as the paper's t; `by="arm"` counts those of the arm that is pulled.
 
@@ -466,7 +467,7 @@ def Schedule(pieces: Sequence[tuple[int, Adversary]], *, by: str = "total") -> A
 def paper_adversary(
     means: ArrayLike, epsilon: float, seed: Seed, *, margin: float = 0.5, reach: float = 1.0
 ) -> Adversary:
-    """Return the adversary of the paper's experiments: uniform around random centres that leave the best arm the best.
+    """Return the adversary of the paper's experiments: uniform around random centres that keep the best arm best.
 
     The paper says no more than that. We draw c_i ~ Uniform[min mu - reach, max mu + reach], let
     Q_i = Uniform[c_i - 1, c_i + 1], and redraw until the best arm of (1 - epsilon) mu + epsilon c is still the best,
@@ -479,9 +480,9 @@ def paper_adversary(
     epsilon : float in [0, 0.5)
         Share of contaminated rewards.
     seed : int, SeedSequence or Generator
-        Of the draw.
+        Seed of the draw.
     margin : float in [0, 1 - epsilon]
-        By default half of every gap is left. With 0 a gap may all but vanish, and the pulls have no useful mean.
+        By default half of every gap remains. With 0 a gap may all but vanish, and the pulls have no useful mean.
     reach : float > 0
         How far centres may be from the means.
 
@@ -511,7 +512,7 @@ def paper_adversary(
 
 
 def as_adversary(adversary: Any) -> Adversary | CustomAdversary | None:
-    """Return an adversary as it is, and a bare function as a custom one."""
+    """Return an adversary unchanged, and wrap a bare function as a custom one."""
     if adversary is None or isinstance(adversary, Adversary | CustomAdversary):
         return adversary
     if callable(adversary):
@@ -560,7 +561,7 @@ def _check_fair(adversary: Adversary) -> None:
 
 
 def _names(parameter: str, given: str | Sequence[str], allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a name for all arms, or one for each."""
+    """Return the names as a tuple: one for all arms, or one for each."""
     names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     if not names:
         raise InputError(parameter, "be one name for all arms or one for each", given, f"such as {allowed[0]}")

@@ -41,7 +41,7 @@ class CompiledArm(Arm):
     probabilities: tuple[float, ...] = ()
 
     def support(self) -> tuple[float, float]:
-        """Return the lowest and the highest reward it can give; infinite if there is none."""
+        """Return the lowest and the highest possible reward; infinite if there is none."""
         if self.kind in (draws.BERNOULLI, draws.BETA):
             return 0.0, 1.0
         if self.kind == draws.UNIFORM:
@@ -53,7 +53,7 @@ class CompiledArm(Arm):
 
 @dataclass(frozen=True)
 class CustomArm(Arm):
-    """An arm drawn by a function of a `numpy.random.Generator`: any law at all, but about a hundred times slower.
+    """An arm drawn by a function of a `numpy.random.Generator`: any law, but about a hundred times slower.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _usable(values: NDArray[np.float64]) -> bool:
 
 
 def as_arm(arm: Any) -> Arm:
-    """Return an arm as it is, and a bare function as an arm of unknown mean."""
+    """Return an arm unchanged, and wrap a bare function as an arm of unknown mean."""
     if isinstance(arm, Arm):
         return arm
     if callable(arm):
@@ -203,7 +203,7 @@ def _positive(**given: float) -> float:
     return float(value)
 
 
-# Every law of this file by name: a function that says that it returns a CompiledArm.
+# Every law of this file by name: the functions annotated to return a CompiledArm.
 LAWS: dict[str, Callable[..., CompiledArm]] = {
     name: value
     for name, value in list(vars().items())

@@ -1,6 +1,6 @@
 """Ready-made attacks: adversaries that know the arms and try to hide the best one.
 
-Each pulls the best arm down and the others up, in a way that some kind of method cannot see.
+Each moves the best arm down and the others up, in a way that some kind of method cannot detect.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def benign(arms: Sequence[Arm]) -> Adversary:
 
 
 def one_sided_gross(arms: Sequence[Arm], size: float = 1000.0) -> Adversary:
-    """Put -size on the best arm and +size on all others: breaks whatever trims less than epsilon off each end.
+    """Put -size on the best arm and +size on all others: breaks methods that trim less than epsilon off each end.
 
     >>> from bestarm.bandits import Gaussian
     >>> one_sided_gross([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a
@@ -49,11 +49,11 @@ def hidden(arms: Sequence[Arm], s: float = 1.5) -> Adversary:
 
 
 def edge_of_trim(arms: Sequence[Arm], epsilon: float, alpha: float | None = None) -> Adversary:
-    """Put contaminated rewards just inside what a trimmed mean keeps if it drops a share alpha (epsilon / 2) per side.
+    """Put contaminated rewards just inside the range that a trimmed mean keeps, with alpha (epsilon / 2) cut per side.
 
-    At the edge z the clean rewards beyond it are a share alpha of all, (1 - epsilon) P(X > z) = alpha, so the
-    trimming removes them and keeps every contaminated one. (Where alpha < epsilon, gross values bias a trimmed mean
-    still more, but they can be filtered. These cannot.)
+    Beyond the edge z, clean rewards are a share alpha of all rewards, (1 - epsilon) P(X > z) = alpha. So trimming
+    removes them and keeps every contaminated one. (If alpha < epsilon, gross values bias a trimmed mean even more, but
+    they can be filtered. These cannot.)
 
     >>> from bestarm.bandits import Uniform
     >>> edge_of_trim([Uniform(0, 1), Uniform(-0.5, 0.5)], epsilon=0.2, alpha=0.1).pieces[0].a
@@ -75,7 +75,7 @@ def edge_of_trim(arms: Sequence[Arm], epsilon: float, alpha: float | None = None
 def swap(arms: Sequence[Arm]) -> Adversary:
     """Let the best arm and the runner-up give each other's rewards: no single reward is out of place.
 
-    It shrinks the gap of their means to 1 - 2 epsilon of itself, so it costs pulls and cannot change who is best.
+    It shrinks the gap between their means by a factor 1 - 2 epsilon: it costs pulls but cannot change which is best.
 
     >>> from bestarm.bandits import Gaussian
     >>> swap([Gaussian(2.5), Gaussian(1.0), Gaussian(2.0)]).pieces[0].a
@@ -88,7 +88,7 @@ def swap(arms: Sequence[Arm]) -> Adversary:
 
 
 def mirror(arms: Sequence[Arm], s: float = 1.0) -> Adversary:
-    """Mirror the true reward at mean +- s sigma, so that it ends up on the wrong side, with its own spread.
+    """Mirror the true reward at mean +- s sigma, so that it lands on the wrong side, with its own spread.
 
     >>> from bestarm.bandits import Gaussian
     >>> mirror([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a
@@ -109,10 +109,10 @@ def boiling_frog(arms: Sequence[Arm], rate: float = 0.01, limit: float = 3.0) ->
 
 
 def extremes(arms: Sequence[Arm]) -> Adversary:
-    """Give the best arm its own lowest true reward, past or soon to come, and each other arm its own highest.
+    """Give the best arm its own lowest true reward, past or near future, and each other arm its own highest.
 
-    It takes an adversary that sees all true rewards. Its values are as far out as the clean ones themselves, so a
-    filter that drops them drops clean rewards too.
+    This takes an adversary that sees all true rewards. Its values are no farther out than the clean ones, so a filter
+    that drops them drops clean rewards too.
 
     >>> from bestarm.bandits import Gaussian
     >>> extremes([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a
@@ -122,7 +122,7 @@ def extremes(arms: Sequence[Arm]) -> Adversary:
 
 
 def white_box(arms: Sequence[Arm], s: float = 1.5) -> Adversary:
-    """Know the state of the certified method and play the value that hurts its evidence most; hidden values otherwise.
+    """Read the state of the certified method and play the value that hurts its evidence most, or else hidden values.
 
     >>> from bestarm.bandits import Gaussian
     >>> white_box([Gaussian(2.5), Gaussian(1.0)]).pieces[0].b
@@ -148,9 +148,9 @@ def coin_on_best(arms: Sequence[Arm], epsilon: float) -> Adversary:
 
 
 def ninety_ten(arms: Sequence[Arm], size: float = 1000.0) -> Adversary:
-    """Put +size, and for one in ten -size, on arms that are not best, and the mirror image on the best.
+    """Put +size on arms that are not best, but -size one time in ten, and the mirror image on the best.
 
-    Whoever takes gross values on both sides for noise, and drops as many on the one as on the other, keeps the rest.
+    A method that takes gross values on both sides for noise, and drops equally many on each side, keeps the rest.
 
     >>> from bestarm.bandits import Gaussian
     >>> ninety_ten([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a
@@ -161,7 +161,7 @@ def ninety_ten(arms: Sequence[Arm], size: float = 1000.0) -> Adversary:
 
 
 def bursts(arms: Sequence[Arm], s: float = 1.5, length: int = 50) -> Adversary:
-    """Use the values of `hidden` in runs: of each `length` rewards in a row of an arm, replace all or none.
+    """Play the values of `hidden` in runs: replace all or none of each `length` consecutive rewards of an arm.
 
     >>> from bestarm.bandits import Gaussian
     >>> bursts([Gaussian(2.5), Gaussian(1.0)]).contaminations
@@ -171,7 +171,7 @@ def bursts(arms: Sequence[Arm], s: float = 1.5, length: int = 50) -> Adversary:
 
 
 def one_arm(arms: Sequence[Arm], s: float = 1.5) -> Adversary:
-    """Put all fakes on the runner-up: the highest reward that it can give or, where there is none, mean + s sigma.
+    """Put all fakes on the runner-up: its highest possible reward or, if there is none, mean + s sigma.
 
     >>> from bestarm.bandits import Bernoulli, Gaussian
     >>> one_arm([Gaussian(2.5), Gaussian(1.0)]).pieces[0].a, one_arm([Bernoulli(0.5), Bernoulli(0.4)]).pieces[0].a
@@ -187,7 +187,7 @@ def one_arm(arms: Sequence[Arm], s: float = 1.5) -> Adversary:
 
 
 def within_quota(adversary: Adversary) -> Adversary:
-    """Let an attack hit at most floor(epsilon n) of an arm's first n rewards, irregularly, and no more by bad luck.
+    """Limit an attack to floor(epsilon n) of an arm's first n rewards, at irregular moments.
 
     >>> from bestarm.bandits import Gaussian
     >>> within_quota(hidden([Gaussian(2.5), Gaussian(1.0)])).power

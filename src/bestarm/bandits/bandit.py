@@ -25,18 +25,18 @@ from bestarm.validation import Seed, checked, checked_seed
 
 
 class Bandit:
-    """Arms to pull in a simulation, and what happens to their rewards on the way.
+    """Arms to pull in a simulation, and an adversary that may replace their rewards.
 
     Parameters
     ----------
     arms : sequence of Arm
         At least two laws, such as `Gaussian(2.5)`. A function of a `numpy.random.Generator` works too, slower.
     epsilon : float in [0, 0.5), optional
-        Probability that a reward is contaminated, or the share that is, if the adversary goes by a share. Without an
-        adversary it is 0 by default; an adversary needs one, and with 0 it never acts.
+        Probability that a reward is contaminated, or the contaminated share if the adversary uses a share. Defaults to
+        0 without an adversary and is required with one; at 0 the adversary never acts.
     adversary : Adversary, optional
-        What contaminated rewards are drawn from, or a function (generator, arm, pulls so far, clean reward) -> value.
-        None leaves all rewards clean, whatever epsilon is.
+        The law of contaminated rewards, or a function (generator, arm, pulls so far, clean reward) -> value. With None
+        all rewards are clean, whatever epsilon is.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Bandit:
 
     @property
     def best(self) -> int:
-        """Index of the arm with the largest true mean, the lowest if there are several."""
+        """Index of the arm with the largest true mean; the lowest index if several tie."""
         return int(np.argmax(self._known_means()))
 
     @property
@@ -93,13 +93,13 @@ class Bandit:
 
     @property
     def compiled(self) -> bool:
-        """Whether simulation can draw from it in compiled code: no part of it is a Python function."""
+        """Whether simulation can draw from it in compiled code, because no part of it is a Python function."""
         return not any(isinstance(arm, CustomArm) for arm in self.arms) and not isinstance(
             self.adversary, CustomAdversary
         )
 
     def laws(self) -> Laws:
-        """Return the tables that the kernels draw from; an arm that is a Python function has a placeholder there."""
+        """Return the tables that the kernels draw from, with a placeholder for an arm that is a Python function."""
         rows = np.zeros(len(self.arms), law_dtype)
         values: list[float] = []
         cumulated: list[float] = []
@@ -183,7 +183,7 @@ class Stream:
 
 
 def _number(drawn: Any, giver: str) -> float:
-    """Return what a user's function has drawn as a float; a text is none, even if it looks like one."""
+    """Return the value that a user's function has drawn as a float; reject text, even if it looks like a number."""
     try:
         if isinstance(drawn, str | bytes):
             raise TypeError

@@ -1,4 +1,4 @@
-"""Quantiles of the clean laws of arms: where an adversary finds their tails."""
+"""Quantiles of the clean laws of arms, which adversaries use to find their tails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bestarm.kernels.rewards import draws
 
 
 def quantile(arm: Arm, level: float) -> float:
-    """Return the smallest value that an arm's clean reward stays at or below with probability >= level, in (0, 1)."""
+    """Return the `level`-quantile of an arm's clean law, 0 < level < 1: the smallest x with P(X <= x) >= level."""
     values, probabilities = _atoms(arm)
     if values.size:
         return float(values[np.searchsorted(np.cumsum(probabilities)[:-1], level)])
@@ -21,7 +21,7 @@ def quantile(arm: Arm, level: float) -> float:
 
 
 def tail_cut(arm: Arm, share: float, tail: int) -> tuple[float, float]:
-    """Return where the highest (or lowest) `share` of an arm's clean rewards begins, and the chance to hit that value.
+    """Return where the highest (or lowest) `share` of an arm's clean rewards begins, and the chance to pick that value.
 
     >>> from bestarm.bandits import Bernoulli
     >>> tail_cut(Bernoulli(0.5), 0.125, draws.TOP)  # a quarter of the ones
@@ -40,7 +40,7 @@ def tail_cut(arm: Arm, share: float, tail: int) -> tuple[float, float]:
 
 
 def _atoms(arm: Arm) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values, going up, and probabilities of a discrete law; none for another."""
+    """Return the ascending values and the probabilities of a discrete law; empty for a continuous one."""
     if isinstance(arm, CompiledArm) and arm.kind == draws.BERNOULLI:
         return np.array([0.0, 1.0]), np.array([1.0 - arm.parameters[0], arm.parameters[0]])
     if isinstance(arm, CompiledArm):

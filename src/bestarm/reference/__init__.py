@@ -1,7 +1,7 @@
-"""The algorithms as an executable specification: plain Python policies, as literal and as slow as can be.
+"""The algorithms as an executable specification: plain Python policies, literal and slow.
 
-Each reads like the pseudocode, with its line numbers, and imports no kernel: what the compiled methods do is checked
-against these, pull by pull. They go wherever the name of a method goes: `simulate(bandit, reference.SECBAI, ...)`.
+Each reads like the pseudocode, with its line numbers, and imports no kernel. Tests compare the compiled methods with
+these, pull by pull. They can be used wherever a method's name can: `simulate(bandit, reference.SECBAI, ...)`.
 """
 
 from bestarm.reference.certified import Certified

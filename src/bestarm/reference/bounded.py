@@ -22,7 +22,7 @@ class BoundedBet:
         self.C = 1 + self.u * self.c
 
     def log_h(self, x: float) -> float:
-        """Of an up-bet; of a down-bet at 1 - x."""
+        """Log of h for an up-bet; a down-bet passes 1 - x."""
         z = self.u * min(x, self.c)
         if self.small and 0 < x < 1:
             return z - z**2 / 2 + z**3 / 3 - z**4 / 4
@@ -30,7 +30,7 @@ class BoundedBet:
 
 
 def bounded_bets(epsilon: float) -> list[BoundedBet]:
-    """The families, with their weights."""
+    """The bets of section 6, with their weights."""
     if epsilon == 0:
         weights, clips = (0.1, 0.12, 0.125, 0.125, 0.125, 0.125, 0.14, 0.14), {1.0: 1.0}
     else:

@@ -1,8 +1,8 @@
 """The method "certified" in its slowest and most literal form: section 12 of docs/explanation/certified.md.
 
-Every evidence is computed wherever the document speaks of it: all cells and all sub-cells, log h of each reward added
-up, logarithms and sums over all bets. Nothing is skipped but what section 12 makes part of the method: the waiting
-after a search that failed, and slot 1 except at multiples of 4.
+All evidence is computed in full: all cells and sub-cells, log h of every reward, logarithms and sums over all bets.
+The only work skipped is what section 12 makes part of the method: waiting after a failed search, and slot 1 except at
+multiples of 4.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Slot:
 
 
 class Rounds:
-    """Survivors, champions and what a check finds."""
+    """The surviving arms, the champions and the checks."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Rounds:
                 slot.champion, slot.starts = champion, [Start() for _ in range(self.arms)]
 
     def check(self, n: int, N: int) -> bool:
-        """After round n; True if this is the end."""
+        """Check after round n; return True if the run is over."""
         if n & (n - 1) == 0:  # 1.
             for i in self.survivors:
                 self.locations[i] = self.engine.locate(i)
@@ -90,7 +90,7 @@ class Rounds:
         return self.give_up(n, check)
 
     def give_up(self, n: int, check: Check) -> bool:
-        """Step 5 of a check."""
+        """Step 5 of a check: return True if the run ends without a sole survivor."""
         if self.tau is not None:
             for slot in self.slots:
                 champion = slot.champion
@@ -125,7 +125,7 @@ def is_checked(n: int, *, clean: bool) -> bool:
 
 
 def asks_for_limit(n: int) -> bool:
-    """Is n one of 512, 768, 1024, 1536, ...?
+    """Whether n is one of 512, 768, 1024, 1536, ...
 
     >>> [n for n in range(5000) if asks_for_limit(n)]
     [512, 768, 1024, 1536, 2048, 3072, 4096]
@@ -134,7 +134,7 @@ def asks_for_limit(n: int) -> bool:
 
 
 class Certified:
-    """Drops an arm when the evidence of a pair proves it worse; names the last one, or says why it can't.
+    """Drop an arm once a pair's evidence proves it worse; name the last arm left, or say why none is named.
 
     Parameters
     ----------
@@ -143,11 +143,12 @@ class Certified:
     contamination : {"prescient", "malicious", "share-of-arm", "share-of-all"}
         What epsilon means.
     resolution : float > 0, optional
-        Stop without a winner when a lead of this size would have been found; 0.05 sigma, or none if epsilon = 0.
+        Stop without a winner once a lead of this size would have been found; by default 0.05 sigma, or none if
+        epsilon = 0.
     good_enough : float > 0, optional
         Stop at an arm that is proved to be at most this much worse than the best.
     share_from : float >= 1, optional
-        Rewards of each arm from which on a share is assumed to hold; 1 / epsilon.
+        Number of rewards per arm from which a share is assumed to hold; 1 / epsilon by default.
     """
 
     name = "reference certified"
@@ -185,11 +186,11 @@ class Certified:
         self.stopped = False
 
     def choose(self, pending: NDArray[np.int64]) -> int:
-        """Every survivor once a round; pulls that are under way count as made."""
+        """Pull every survivor once per round; outstanding pulls count as made."""
         return min(self.rounds.survivors, key=lambda i: len(self.rewards[i]) + pending[i])
 
     def observe(self, arm: int, reward: float) -> None:
-        """A round is over when every survivor has a reward of it; then is a check, if it is time for one."""
+        """Take in a reward; a round ends when every survivor has its reward, and a check follows if one is due."""
         self.rewards[arm].append(reward)
         while not self.stopped and all(len(self.rewards[i]) > self.n for i in self.rounds.survivors):
             for i in self.rounds.survivors:
@@ -199,7 +200,7 @@ class Certified:
                 self.stopped = self.rounds.check(self.n, sum(map(len, self.rewards)))
 
     def decision(self) -> int | None:
-        """The last survivor; -1 where a limit is met."""
+        """The last survivor; -1 if a limit was reached."""
         if not self.stopped:
             return None
         return NO_WINNER if self.rounds.answer is None else self.rounds.answer

@@ -1,7 +1,7 @@
-"""Estimates of a mean from rewards of which some were replaced: the paper's trimmed mean, and the median beside it.
+"""Robust estimates of a mean: the paper's trimmed mean, and the median.
 
-MTCD21 is the paper behind the package. Methods compute the same numbers reward by reward, in compiled code; these take
-all rewards at once.
+MTCD21 is the paper behind the package. Methods compute the same numbers reward by reward, in compiled code; these
+functions take all rewards at once.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ __all__ = ["median", "trimmed_mean"]
 
 
 def trimmed_mean(x: ArrayLike, alpha: float, *, divisor: str = "kept") -> float:
-    """Return the alpha-trimmed mean (MTCD21, eq. estimator): of what is left without the k smallest and k largest.
+    """Return the alpha-trimmed mean (MTCD21, eq. estimator): the mean without the k smallest and k largest rewards.
 
-    k is floor(alpha n). The equation divides the sum of what is left by (1 - 2 alpha) n, which is the number left only
-    if alpha n is whole; else it is less, and the estimate is too far from 0: of ten rewards that are all 1, it makes
-    1 / 0.9 at alpha = 0.05. The methods divide by the number left, n - 2k (reading 6), as SciPy's `trim_mean` does.
+    k is floor(alpha n). The equation divides the sum of the kept rewards by (1 - 2 alpha) n. This is their number only
+    if alpha n is whole; otherwise it is smaller, and the estimate lies too far from 0: for ten rewards that are all 1
+    it gives 1 / 0.9 at alpha = 0.05. The methods divide by the number kept, n - 2k (reading 6), as SciPy's `trim_mean`
+    does.
 
     Parameters
     ----------
@@ -51,9 +52,9 @@ def trimmed_mean(x: ArrayLike, alpha: float, *, divisor: str = "kept") -> float:
 
 
 def median(x: ArrayLike) -> float:
-    """Return the sample median (MTCD21, "Estimator"); of an even number of rewards, the mean of the two in the middle.
+    """Return the sample median (MTCD21, "Estimator"); for an even number of rewards, the mean of the two middle ones.
 
-    The paper's median-based baseline takes it in place of the trimmed mean (reading 15). It estimates the mean of
+    The paper's median-based baseline uses it in place of the trimmed mean (reading 15). It estimates the mean of
     symmetric laws only.
 
     >>> median([4.0, 1.0, 2.0]), median([9.0, 1.0, 2.0, 4.0])

@@ -1,6 +1,6 @@
-"""What all kinds of evidence of "certified" share: the price of contamination and the bets of a pair.
+"""The parts that all kinds of evidence of "certified" share: the price of contamination and the bets of a pair.
 
-"Section 5" is a section of docs/explanation/certified.md, after which all of it is written.
+Section numbers are those of docs/explanation/certified.md, which this code follows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Contamination:
             raise ValueError(f"unknown contamination {self.kind!r}")
 
     def count(self, n: int, N: int) -> tuple[int, int]:
-        """The c of each arm, and the c of all arms together, after n rounds and N rewards of all arms."""
+        """The count c for each arm, and the c for all arms together, after n rounds and N rewards in total."""
         if self.epsilon == 0:
             return 0, 0
         n0 = 1 / self.epsilon if self.share_from is None else self.share_from
@@ -50,7 +50,7 @@ class Contamination:
         return of_arm, of_all
 
     def level(self, phi: Floats, least: Floats, most: Floats) -> Floats:
-        """The price of n rewards is n times the logarithm of this, and odds for each of those that are counted."""
+        """The price of one reward before the logarithm; counted rewards cost their odds on top."""
         if self.kind == "prescient":
             return (1 - self.epsilon) * phi + self.epsilon * most
         if self.kind == "malicious":
@@ -63,7 +63,7 @@ class Contamination:
 
 @dataclass
 class Mixture:
-    """The bets of both arms: their weights, odds, and the weights of the terms of a pair."""
+    """Weights and odds of the bets, and the weights of the terms of a pair."""
 
     log_weights: Floats
     odds: Floats
@@ -92,7 +92,7 @@ class Mixture:
         return log_sum(self.log_weights + evidence - c * self.odds)
 
     def can_grow(self, up: Floats, down: Floats, c_per_reward: float) -> bool:
-        """Section 10: is there a term of W above its price, from the excess of log means over log prices?"""
+        """Section 10: whether some term of W can grow, given each bet's log mean minus its log price."""
         one = np.any(up > c_per_reward * self.odds) or np.any(down > c_per_reward * self.odds)
         both = up[:, None] + down[None, :] > c_per_reward * np.maximum(self.odds[:, None], self.odds[None, :])
         return bool(one or (c_per_reward > 0 and np.any(both)))
@@ -100,7 +100,7 @@ class Mixture:
 
 @dataclass
 class Start:
-    """What slot and arm remember: where the next comparison starts, and the round that it waits for."""
+    """Memory of one slot and arm: where the next comparison starts, and the round that it waits for."""
 
     p: int | None = None  # a sub-cell
     waits_for: int = 0
@@ -116,7 +116,7 @@ class Check:
 
 
 class Engine(Protocol):
-    """What the rounds of section 12 need to know of the rewards, which come in units of sigma or of the bounds."""
+    """What the rounds of section 12 need from the rewards, which are in units of sigma or of the bounds."""
 
     def tell(self, arm: int, reward: float) -> None: ...
 
@@ -125,13 +125,13 @@ class Engine(Protocol):
         ...
 
     def compare(self, b: int, a: int, check: Check, start: Start) -> bool:
-        """Step 3 of a check: is W(b, a) enough?"""
+        """Step 3 of a check: whether W(b, a) is enough."""
         ...
 
     def good_enough(self, b: int, a: int, check: Check, tau: float) -> bool: ...
 
     def hopeless(self, b: int, a: int, check: Check) -> bool:
-        """Does contamination forbid more evidence of b against a?"""
+        """Whether contamination rules out more evidence for b against a."""
         ...
 
 

@@ -49,7 +49,7 @@ class GCBAI:
         if threshold not in ("theory", "empirical"):
             raise ValueError(f"threshold must be 'theory' or 'empirical', got {threshold!r}")
         self.question, self.K = question, question.arms
-        self.epsilon = question.epsilon  # what is reckoned with
+        self.epsilon = question.epsilon  # the contamination that the radius allows for
         self.alpha = question.epsilon / 2 if alpha is None else alpha
         self.threshold, self.power = threshold, power
         self.T = exploration_pulls(self.alpha, question.delta, exploration)
@@ -62,7 +62,7 @@ class GCBAI:
         return sum(len(rewards) for rewards in self.rewards)
 
     def choose(self, pending: NDArray[np.int64]) -> int:
-        """Lines 4 to 13. Pulls that are under way count as made; estimates are as they are."""
+        """Lines 4 to 13. Outstanding pulls count as made; estimates use the rewards told so far."""
         if self.unexplored(pending):  # line 4
             return self.least_pulled(pending)  # line 5
         mu = [self.mu(i) for i in range(self.K)]
@@ -94,18 +94,18 @@ class GCBAI:
             rows.append(Estimate(mu, mu - self.radius(arm), mu + self.radius(arm)))
         return rows
 
-    # ---------------------------------------------------------------------------------------------- what the lines say
+    # -------------------------------------------------------------------------------------- the quantities in the lines
 
     def pulls(self, pending: NDArray[np.int64]) -> list[int]:
         """N_i: a count, not the printed sum of rewards (reading #3)."""
         return [len(rewards) + int(more) for rewards, more in zip(self.rewards, pending, strict=True)]
 
     def enough(self, t: int) -> float:
-        """What N_i(t) is compared with in line 4."""
+        """The count that N_i(t) is compared with in line 4."""
         return max(math.sqrt(t), self.T)
 
     def unexplored(self, pending: NDArray[np.int64]) -> bool:
-        """Whether U_t of line 4 has an arm in it; `<`, reading #5. An arm none of whose rewards is there has no mu."""
+        """Whether U_t of line 4 is not empty; `<`, reading #5. An arm without a reward has no mu, so it counts too."""
         enough = self.enough(self.t + int(pending.sum()))
         return any(n < enough for n in self.pulls(pending)) or not all(self.rewards)
 
@@ -125,7 +125,7 @@ class GCBAI:
         return leader, max(others, key=lambda i: mu[i] + beta[i])
 
     def mu(self, arm: int) -> float:
-        """mu_i, of all rewards of the arm again if there is a new one; nan without any."""
+        """mu_i, recomputed from all rewards of the arm if there is a new one; nan without any."""
         value = self.known[arm]
         if value is None:
             value = self.known[arm] = self.estimate(self.rewards[arm])
@@ -143,6 +143,6 @@ class GCBAI:
         return gap_radius_theory(n, t, self.K, delta, self.epsilon, sigma, self.power)
 
     def radius(self, arm: int) -> float:
-        """beta_i as it is shown: infinite before the arm is explored."""
+        """beta_i as shown to users: infinite before the arm is explored."""
         n = len(self.rewards[arm])
         return math.inf if n == 0 or n < self.T else self.beta(n, self.t)

@@ -44,7 +44,7 @@ class LatticeBet:
 
 
 def least_at(r: float, a: float, g: float) -> float:
-    """The y at which a bet with a guard is least."""
+    """The y at which a guarded bet takes its least value."""
     return -(math.log(a / (g * abs(r))) + r**2 / 2) / abs(r)
 
 
@@ -69,7 +69,7 @@ def smallest_guard(r: float, a: float) -> float:
 
 
 def lattice_bets(contamination: str, epsilon: float) -> list[LatticeBet]:
-    """The families; weights are not yet divided by their sum."""
+    """The bets of section 5; weights are not yet divided by their sum."""
     z = statistics.NormalDist().inv_cdf(1 - epsilon)
     bets: list[LatticeBet] = []
     if contamination == "prescient":
@@ -159,7 +159,7 @@ class Lattice:
         return sums
 
     def prices(self, check: Check) -> Floats:
-        """Of n rewards, at the ends of sub-cells."""
+        """Log prices of n rewards at the ends of sub-cells."""
         return check.n * self.log_levels + check.of_arm * self.mixture.odds
 
     def up(self, b: int, p: int, check: Check) -> Floats:
@@ -173,13 +173,13 @@ class Lattice:
         return np.asarray(self.log_sums(a, cell, False)[0] - self.prices(check)[PARTS - part])
 
     def log_W(self, b: int, p: int, a: int, q: int, check: Check) -> float:
-        """With m in sub-cell p and m' in sub-cell q."""
+        """Log W with m in sub-cell p and m' in sub-cell q."""
         return float(self.mixture.log_W(self.up(b, p, check), self.down(a, q, check), check.of_all))
 
     # ---- the search
 
     def edge(self, arm: int, first: int, up: bool, check: Check) -> int | None:
-        """The first cell from `first` downwards (up-evidence) or upwards (down) where one arm alone is enough."""
+        """The first cell, going down from `first` (up-evidence) or up (down), where one arm alone is enough."""
         cell = self.arms[arm].nearest(first)
         while self.arms[arm].kept(cell):
             sums = self.log_sums(arm, cell, up) - self.prices(check)[PARTS]
@@ -191,7 +191,7 @@ class Lattice:
         return None
 
     def search(self, b: int, a: int, p: int, check: Check, shift: int = 0) -> Search:
-        """Is W enough everywhere, with m' at least `shift` sub-cells above m?"""
+        """Test whether W is enough everywhere, with m' at least `shift` sub-cells above m."""
         lower = self.edge(b, p // PARTS, True, check)
         upper = self.edge(a, (p + shift) // PARTS, False, check)
         if lower is None or upper is None:
@@ -237,7 +237,7 @@ class Lattice:
         return False
 
     def descend(self, b: int, a: int, p: int, searched: Search, check: Check) -> int:
-        """Where W is about least."""
+        """Walk from sub-cell p to where W is about least."""
 
         def height(p: int) -> float:
             return self.log_W(b, p, a, p, check) if searched.begin <= p < searched.end else math.inf

@@ -34,8 +34,8 @@ def uniform_arm(seed: int, t: int, K: int) -> int:
 class Random(GCBAI):
     """MTCD21, section Experiments, strategy (iii): each arm is drawn with the same probability (reading #14).
 
-    With floor="arm" every arm is explored T times first; with "total" arms are drawn from the first pull on, and it
-    may stop once K T pulls were made in all.
+    With floor="arm" every arm is explored T times first. With "total" arms are drawn at random from the first pull on,
+    and the method may stop after K T pulls in total.
     """
 
     name = "reference random"
@@ -56,7 +56,7 @@ class Random(GCBAI):
         self.total = floor == "total"
 
     def enough(self, t: int) -> float:
-        """The pulls of each arm before the stopping rule is asked: no sqrt(t) here (reading #14)."""
+        """The pulls of each arm before the stopping rule applies: no sqrt(t) here (reading #14)."""
         return self.T
 
     def choose(self, pending: NDArray[np.int64]) -> int:
@@ -66,7 +66,7 @@ class Random(GCBAI):
         return uniform_arm(self.question.seed, self.t + int(pending.sum()), self.K)
 
     def may_stop(self) -> bool:
-        """Whether the stopping rule is asked at all."""
+        """Whether the stopping rule applies yet."""
         if self.total:
             return self.t >= self.K * self.T and all(self.rewards)  # an arm without a reward has no estimate
         return super().may_stop()

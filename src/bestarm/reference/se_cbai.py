@@ -28,9 +28,9 @@ class SECBAI:
     exploration : {"hoeffding", "half", "chernoff", "none"}
         Which T.
     radius : {"rounds", "all-pulls"}
-        The theorem's, or that of the first author's code of 2022, which also compares with arms that were dropped.
+        The theorem's, or that of the first author's code of 2022, which also compares with dropped arms.
     radius_arms : float >= 1, optional
-        What stands for K in the radius; the number of arms.
+        The K of the radius; by default the number of arms.
     """
 
     name = "reference se-cbai"
@@ -56,11 +56,11 @@ class SECBAI:
         self.t = 0  # rounds, so also the pulls of each active arm (reading #7)
 
     def choose(self, pending: NDArray[np.int64]) -> int:
-        """Line 3: every active arm once a round. Pulls that are under way count as made."""
+        """Line 3: pull every active arm once per round. Outstanding pulls count as made."""
         return min(self.active, key=lambda i: len(self.rewards[i]) + pending[i])
 
     def observe(self, arm: int, reward: float) -> None:
-        """Lines 2 to 5: a round is over when every active arm has a reward of it."""
+        """Lines 2 to 5: a round ends when every active arm has its reward."""
         self.rewards[arm].append(reward)
         while len(self.active) > 1 and all(len(self.rewards[i]) > self.t for i in self.active):  # line 2
             self.t += 1
@@ -90,7 +90,7 @@ class SECBAI:
         return trimmed_mean(values, self.alpha)
 
     def gamma(self, rounds: int) -> float:
-        """gamma_t of theorem PAC_SE after so many rounds; or with t = 1 + all pulls before the last of them."""
+        """gamma_t of theorem PAC_SE after some rounds; for "all-pulls", t is 1 + all pulls before the last round."""
         question = self.question
         if not self.of_all_pulls:
             return elimination_radius(rounds, self.radius_arms, question.delta, question.epsilon, question.sigma)

@@ -1,4 +1,4 @@
-"""Estimators of the mean of one arm. Each sorts all its rewards again: nothing is updated."""
+"""Estimators of the mean of one arm. Each starts from all rewards: nothing is updated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def trimmed_mean(values: Sequence[float], alpha: float) -> float:
-    """Mean of what remains after floor(alpha n) values are cut off each end, 0 <= alpha < 1/2.
+    """Mean of the values that remain after floor(alpha n) are cut off each end, 0 <= alpha < 1/2.
 
     >>> trimmed_mean([1000.0, 1.0, 2.0, 6.0, -1000.0], 0.2)
     3.0

@@ -1,4 +1,4 @@
-"""The paper's formulas as functions: bounds on the number of pulls, and on what contamination hides for ever."""
+"""The paper's formulas as functions: bounds on the number of pulls, and on the bias that contamination can hide."""
 
 from bestarm.theory.bounds import (
     characteristic_time,

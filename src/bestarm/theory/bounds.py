@@ -1,8 +1,8 @@
-"""Bounds on the number of pulls, and on what contamination hides for ever.
+"""Bounds on the number of pulls, and on the bias that contamination can hide for ever.
 
 MTCD21 is the paper behind the package, "Mean-based Best Arm Identification in Stochastic Bandits under Reward
 Contamination"; GK16 is Garivier & Kaufmann, "Optimal Best Arm Identification with Fixed Confidence"; HM95 is Horowitz &
-Manski, "Identification and Robustness with Contaminated and Corrupted Data". A bound that no number meets is +inf.
+Manski, "Identification and Robustness with Contaminated and Corrupted Data". A bound is +inf if no number meets it.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ def exploration_pulls(alpha: float, delta: float, kind: str = "hoeffding") -> fl
     Parameters
     ----------
     alpha, delta : float in [0, 0.5), float in (0, 1)
-        Fraction trimmed off each end (0 gives 1); probability that more than it of the pulls are clean but far out.
+        Fraction trimmed off each end (0 gives 1); probability that more than this fraction of the pulls is clean but
+        far out.
     kind : {"hoeffding", "chernoff"}
-        MTCD21's (2 / alpha^2) log(1/delta); or log(1/delta) / kl(alpha, alpha/2), never longer (Pinsker) and enough for
-        the same lemma, in which a clean reward is far out with probability at most alpha/2.
+        MTCD21's (2 / alpha^2) log(1/delta); or log(1/delta) / kl(alpha, alpha/2), which is never longer (Pinsker) and
+        enough for the same lemma, where a clean reward is far out with probability at most alpha/2.
     """
     alpha, delta = checked(alpha=alpha, delta=delta)
     one_of("kind", kind, ("hoeffding", "chernoff"))
@@ -71,7 +72,7 @@ def gap_radius(
     delta, epsilon, sigma : float
         Error probability in (0, 1), contamination in [0, 0.5), sub-Gaussian scale > 0.
     threshold : {"theory", "empirical"}
-        The theorem's, or the experiments': no guarantee, no 1/(1-epsilon), +inf as long as log(t) <= delta.
+        The theorem's radius, or that of the experiments: no guarantee, no 1/(1-epsilon), +inf while log(t) <= delta.
     power : float > 1
         The theorem's exponent of t. C is power/(power-1), as its proof needs (it prints 1 + 1/(1-power), <= 0 up to 2).
     """
@@ -108,9 +109,9 @@ def complexity(means: ArrayLike, sigma: float = 1.0, bias: float = 0.0) -> float
     Parameters
     ----------
     means, sigma, bias : at least two numbers, float > 0, float >= 0
-        True means (the best arm counts with the gap of the second best, b*); sub-Gaussian scale of a reward; U, up to
-        which contamination lets each mean be known, so that Delta_i is (mu_* - U) - (mu_i + U). Where the smallest is 0
-        or less the best arm can't be identified, and H is +inf.
+        True means (the best arm counts with the gap of the second best, b*); sub-Gaussian scale of a reward; the bias U
+        that contamination hides of each mean, so that Delta_i is (mu_* - U) - (mu_i + U). If the smallest Delta_i is 0
+        or less, the best arm can't be identified and H is +inf.
     """
     _, _, shares, scale = _setup(means, sigma, bias)
     return scale * (1.0 + float(shares.sum()))
@@ -150,8 +151,8 @@ def gaps(means: ArrayLike, bias: float = 0.0) -> NDArray[np.float64]:
     >>> gaps([2.5, 2.3, 0.6], bias=0.05).round(4)
     array([-0.1,  0.1,  1.8])
 
-    That of the best arm is -2U, as the formula has it. Where another one is 0 or less, the paper's first key assumption
-    is broken, and that arm can't be told from the best.
+    For the best arm it is -2U, by the formula. If it is 0 or less for another arm, the paper's first key assumption
+    fails, and that arm can't be told from the best.
     """
     best, others, _, _ = _setup(means, 1.0, bias)
     return np.insert(others, best, -2.0 * bias)
@@ -163,16 +164,17 @@ def uncertainty(epsilon: float, sigma: float = 1.0, constant: float = 1.0) -> fl
     >>> round(uncertainty(0.1), 4), uncertainty(0.0)
     (0.1517, 0.0)
 
-    The paper gives the order, as Omega() for any estimator and as O() for the trimmed mean, and no constant. Of clean
-    rewards whose law is not known beyond sigma, an adversary hides at least this for a constant of up to 1.248, at
-    every epsilon: `minimal_bias` with "sub-gaussian" is larger. Where the law is known to be Gaussian it hides
-    only about 1.25 sigma epsilon, so that no constant above 0 is right for all epsilons. None is large enough for the
-    trimmed mean: alpha = epsilon/2 leaves half of the replaced rewards in if they all lie on one side.
+    The paper gives the order, as Omega() for any estimator and as O() for the trimmed mean, but no constant. If nothing
+    but sigma is known of the clean law, an adversary hides at least this much for a constant up to 1.248, at every
+    epsilon: `minimal_bias` with "sub-gaussian" is larger. If the law is known to be Gaussian, it hides only about
+    1.25 sigma epsilon, so no constant above 0 is right for all epsilons. No constant is large enough for the trimmed
+    mean: if all replaced rewards lie on one side, alpha = epsilon/2 leaves half of them in.
 
     Parameters
     ----------
     epsilon, sigma, constant : float in [0, 0.5), float > 0, float >= 0
-        Contamination, sub-Gaussian scale of a clean reward, and what the order leaves open; C_1 in both corollaries.
+        Contamination, sub-Gaussian scale of a clean reward, and the open constant of the order; C_1 in both
+        corollaries.
     """
     epsilon, sigma, constant = checked(epsilon=epsilon, sigma=sigma, constant=constant)
     return constant * sigma * epsilon * math.sqrt(-math.log(epsilon)) if epsilon > 0.0 else 0.0
@@ -191,9 +193,9 @@ def resilience_bound(alpha: float, sigma: float = 1.0, constant: float | None = 
     Parameters
     ----------
     alpha, sigma : float in [0, 0.5), float > 0
-        Most that the event may lack; sub-Gaussian scale.
+        Probability outside the event, at most; sub-Gaussian scale.
     constant : float >= 0, optional
-        In place of all that, the order as printed, with this constant.
+        Use the order as printed, with this constant, in place of the default.
     """
     alpha, sigma = checked(alpha=alpha, sigma=sigma)
     if constant is not None:
@@ -204,22 +206,22 @@ def resilience_bound(alpha: float, sigma: float = 1.0, constant: float | None = 
 def concentration_radius(
     pulls: float, *, delta: float, epsilon: float, sigma: float = 1.0, constant: float = 1.0, kind: str = "hoeffding"
 ) -> float:
-    """Return how far the trimmed mean of so many rewards is off, with probability 1 - delta (MTCD21, lemma est_con).
+    """Return how far the trimmed mean of `pulls` rewards is off, with probability 1 - delta (MTCD21, lemma est_con).
 
     >>> round(concentration_radius(2000, delta=0.1, epsilon=0.1), 4), concentration_radius(100, delta=0.1, epsilon=0.1)
     (0.2126, inf)
 
-    U + sigma/(1-epsilon) sqrt((2/t) log(2/delta)) from t = T(epsilon/2, delta) on; before, the lemma says nothing, and
-    this is +inf. It is what the paper states, and *not true*: its proof takes all that is left after trimming to lie
-    near the mean, but replaced rewards that all lie on one side are too many for alpha = epsilon/2, whatever the
-    constant. Its tail bound is that of one side, too: by its own argument the probability is 3/2 delta.
+    It is U + sigma/(1-epsilon) sqrt((2/t) log(2/delta)) from t = T(epsilon/2, delta) on. Before that the lemma says
+    nothing, and this is +inf. The paper states it, but it is *not true*: the proof assumes that all rewards kept after
+    trimming lie near the mean, but if all replaced rewards lie on one side, alpha = epsilon/2 does not remove them,
+    whatever the constant. Its tail bound is one-sided, too: by its own argument the probability is 3/2 delta.
 
     Parameters
     ----------
     pulls, delta, epsilon, sigma : number >= 1, and as for `gap_radius`
         Rewards of the arm, t; the rest as everywhere.
     constant : float >= 0
-        That of U, which the lemma's O() leaves open: see `uncertainty`.
+        The constant of U, which the lemma's O() leaves open: see `uncertainty`.
     kind : {"hoeffding", "chernoff"}
         Which T: see `exploration_pulls`.
     """
@@ -231,7 +233,7 @@ def concentration_radius(
 
 
 def lower_bound(means: ArrayLike, delta: float, *, sigma: float = 1.0, bias: float = 0.0, kind: str = "paper") -> float:
-    """Return mean pulls that no method gets below (MTCD21, theorem LB; GK16, Theorem 1).
+    """Return a lower bound on the mean pulls of any method (MTCD21, theorem LB; GK16, Theorem 1).
 
     >>> [round(lower_bound([1.0, 0.0], 0.05, kind=kind), 2) for kind in ("paper", "characteristic")]
     [11.98, 21.2]
@@ -241,8 +243,8 @@ def lower_bound(means: ArrayLike, delta: float, *, sigma: float = 1.0, bias: flo
     means, sigma, bias, delta
         As for `complexity`; the proof needs U <= `minimal_bias(epsilon, family=norm(0, sigma))`. delta is in (0, 1).
     kind : {"paper", "characteristic"}
-        H log(1/delta), meant for delta -> 0; or kl(delta, 1-delta) T*, true at every delta below 1/2. From there on its
-        argument gives nothing (of two arms, tossing a coin is as good) and it is 0.
+        H log(1/delta), meant for delta -> 0; or kl(delta, 1-delta) T*, true at every delta below 1/2. From 1/2 on the
+        argument gives nothing (between two arms, tossing a coin is good enough) and the bound is 0.
     """
     (delta,) = checked(delta=delta)
     one_of("kind", kind, ("paper", "characteristic"))
@@ -267,10 +269,10 @@ def upper_bound(
     >>> [round(upper_bound([2.5, 1.5, 1.0], 0.1, epsilon=0.4, method=name)) for name in ("g-cbai", "se-cbai")]
     [1441, 4468]
 
-    The second proof ends in 32 K log(1/delta) where its theorem has the first term, which is what exploration costs.
-    Both proofs bound the *sum* of the terms (easy arms are explored on top of telling hard ones apart): with these
-    constants the pulls may exceed the maximum, by at most a factor 2 and the rounding up of T. The lemma behind
-    64 power H asks for power <= e/2, but as log(tau) = o(log(1/delta)), 64 H is enough for any.
+    The second proof ends in 32 K log(1/delta) where its theorem has the first term, the cost of exploration. Both
+    proofs bound the *sum* of the terms (easy arms are explored, and hard ones told apart): with these constants the
+    pulls may exceed the maximum, by at most a factor 2 and the rounding up of T. The lemma behind 64 power H needs
+    power <= e/2, but as log(tau) = o(log(1/delta)), 64 H is enough for any power.
 
     Parameters
     ----------
@@ -300,9 +302,9 @@ def lower_bound_in_epsilon(
     >>> round(lower_bound_in_epsilon([2.5, 1.5, 1.0], 0.1, epsilon=0.1))
     22
 
-    The corollary has one Omega() in place of 2U; with `constant` as in `uncertainty` the two corollaries agree. It is
-    true, for the worst clean laws with these means, up to a constant of 1.248; at epsilon = 0 it is the bound without
-    contamination. +inf where 2U is as large as the smallest gap: no method can then be sure of the best arm.
+    The corollary has one Omega() in place of 2U; with `constant` as in `uncertainty` the two corollaries agree. For the
+    worst clean laws with these means it is true up to a constant of 1.248. At epsilon = 0 it is the bound without
+    contamination. It is +inf if 2U is as large as the smallest gap: then no method can be sure of the best arm.
     """
     return lower_bound(means, delta, sigma=sigma, bias=uncertainty(epsilon, sigma, constant))
 
@@ -321,23 +323,23 @@ def upper_bound_in_epsilon(
     >>> round(upper_bound_in_epsilon([2.5, 1.5, 1.0], 0.1, epsilon=0.1))
     5526
 
-    `constant` is its C_1. The corollary says that there is one, by the lemma (`concentration_radius`); against rewards
-    that are replaced on one side there is none. epsilon is in (0, 0.5); the rest as for `upper_bound`.
+    `constant` is its C_1. The corollary claims that one exists, by the lemma (`concentration_radius`); if rewards are
+    replaced on one side, none does. epsilon is in (0, 0.5); the rest as for `upper_bound`.
     """
     bias = uncertainty(epsilon, sigma, constant)
     return upper_bound(means, delta, epsilon=epsilon, sigma=sigma, bias=bias, power=power)
 
 
 def fixed_point(C1: float, C2: float, power: float = 1.0) -> float:
-    """Return an x from which on C1 x >= log(C2 x^power) (MTCD21, lemma K16 of the appendix; GK16, Lemma 18).
+    """Return an x such that C1 x >= log(C2 x^power) from x on (MTCD21, lemma K16 of the appendix; GK16, Lemma 18).
 
     >>> x = fixed_point(0.01, 5.0, 1.2)
     >>> round(x, 1), 0.01 * x >= math.log(5.0 * x**1.2)
     (1212.1, True)
 
     x = power/C1 (log(C2 e / C1^power) + log log(C2 / C1^power)). The lemma is stated for any C1, C2 > 0, but its second
-    logarithm needs C2 > C1^power; up to there, and where the formula gives no x > 0, the inequality holds for every
-    x > 0, and this is 0. It needs power <= e/2, so that it does not cover the default exponent 2 of `gap_radius`: at
+    logarithm needs C2 > C1^power. Otherwise, and where the formula gives no x > 0, the inequality holds for every
+    x > 0, and this is 0. The lemma needs power <= e/2, so it does not cover the default exponent 2 of `gap_radius`: at
     power = 3 its x is too small.
 
     Parameters
@@ -366,10 +368,11 @@ def minimal_bias(
 
     - "gaussian", shape and sigma known: sigma Phi^-1(1/(2(1-epsilon))), the worst-case bias of the median. Sharp.
     - "bounded", nothing known but [a, b]: epsilon/(1-epsilon) (b-a)/2. Sharp.
-    - "sub-gaussian", shape not known. What looks exactly N(mu, sigma^2) may be clean in its upper or its lower part of
-      mass 1-epsilon only; both are sigma-sub-Gaussian (as strongly log-concave as the whole), with means that are
-      sigma phi(Phi^-1(epsilon))/(1-epsilon) off. That is HM95's sharp contaminated-sampling bound for Gaussian-looking
-      data, hence a lower limit for the class. So is "gaussian", larger from epsilon = 0.243 on. The larger one counts.
+    - "sub-gaussian", shape not known. If the observed law is exactly N(mu, sigma^2), the clean part may be its upper or
+      its lower part of mass 1-epsilon. Both are sigma-sub-Gaussian (as strongly log-concave as the whole), with means
+      that are sigma phi(Phi^-1(epsilon))/(1-epsilon) off. This is HM95's sharp contaminated-sampling bound for data
+      that look Gaussian, hence a lower limit for the class. So is "gaussian", which is larger from epsilon = 0.243 on.
+      The larger one is returned.
     - a distribution, of observed rewards: HM95 bound the clean mean by the means of its lower and upper parts of mass
       1-epsilon (atoms may be split). U is the larger distance from its mean, as MTCD21's interval mu +- U is symmetric;
       for a skewed law half the width is less. Good to 1e-8 for continuous laws, 1e-4 for those with many atoms.

@@ -1,7 +1,7 @@
-"""How many pulls any method needs that is right against every adversary: the information bound under contamination.
+"""The information bound under contamination: how many pulls a method needs that is right against every adversary.
 
-A method that errs with probability at most delta whatever law of the class an arm has, and whatever stands in for a
-share epsilon of its rewards, has to tell the laws that it *observes* from all those that could be observed if another
+Such a method errs with probability at most delta for every law of the class and for every replacement of a share
+epsilon of the rewards. So it has to tell the laws that it *observes* from all laws that could be observed if another
 arm were the best. GK16's argument (Garivier & Kaufmann, "Optimal Best Arm Identification with Fixed Confidence",
 Theorem 1) then gives mean pulls >= T* kl(delta, 1-delta), where
 
@@ -53,10 +53,10 @@ def contaminated_bound(
     family: str | None = None,
     adversary: Adversary | Sequence[Any] | None = None,
 ) -> float:
-    """Return mean pulls that no method gets below which is right for every law of a class, however contaminated.
+    """Return a lower bound on the mean pulls of a method that is right for every law of a class, however contaminated.
 
-    It is T* kl(delta, 1-delta) for clean rewards that are normal (two-valued with bounds) and fakes as given: the
-    method knows neither, and has to rule out all that class and epsilon allow for. It is inf where that can't be done.
+    It is T* kl(delta, 1-delta) for clean rewards that are normal (two-valued with bounds) and fakes as given. The
+    method knows neither, and has to rule out everything that class and epsilon allow. If it can't, the bound is inf.
 
     >>> from bestarm.bandits.adversaries import Point
     >>> hidden = Point([1.0, 3.0, 2.5, 2.1])  # 1.5 sigma below the best mean, and above the others
@@ -66,9 +66,9 @@ def contaminated_bound(
     >>> round(contaminated_bound([0.5, 0.3], bounds=(0, 1), epsilon=0.05, delta=0.05, adversary=[0, 1]))
     626
 
-    Alternatives with gaps of any size have to be ruled out, even those below the 2U of `minimal_bias`, which stay
-    hidden for ever. So it may be inf at gaps above 2U: with the fakes of the last example up to 4U =
-    2 epsilon/(1-epsilon). Methods that take a gap of more than 2U for granted are not bound by it.
+    The method has to rule out alternatives with gaps of any size, even those below the 2U of `minimal_bias`, which stay
+    hidden for ever. So the bound may be inf at gaps above 2U: with the fakes of the last example up to 4U =
+    2 epsilon/(1-epsilon). It does not apply to methods that assume a gap of more than 2U.
 
     Parameters
     ----------
@@ -80,16 +80,16 @@ def contaminated_bound(
     sigma, bounds : float > 0, or (float, float)
         One of them: scale of the clean rewards, or the lowest and highest reward, the only two that are then given.
     family : {"gaussian", "sub-gaussian"}, with sigma only
-        What the method takes clean rewards to be. Whoever allows for the second allows for the first, which therefore
-        is a bound for both, and the default.
+        The laws of clean rewards that the method allows for. A method that allows for the second allows for the first,
+        which therefore is a bound for both, and the default.
 
-        - "gaussian": N(m, sigma^2), so that a value that repeats is known to be fake. Right to 3 digits; quadrature and
-          interpolation are all that is not exact. (Of alternatives outside the given means those near the fakes are
-          looked at. Others could only raise the bound.)
-        - "sub-gaussian": every law of this scale. The divergence is a supremum over bets, whose rates are cut down to a
-          geometric ladder: it comes out too low, and the bound too *high*, by 0.2 % where we compared it with 4 times
-          the rates. What is rigorous is that the truth lies between "gaussian" and this. A second for each arm
-          whose fakes lie differently.
+        - "gaussian": N(m, sigma^2), so a value that repeats is known to be fake. Right to 3 digits; only quadrature and
+          interpolation are not exact. (Among alternatives outside the given means, those near the fakes are tried.
+          Others could only raise the bound.)
+        - "sub-gaussian": every law of this scale. The divergence is a supremum over bets, whose rates are limited to a
+          geometric ladder. So it is too low, and the bound too *high*, by 0.2 % where we compared it with 4 times the
+          rates. It is rigorous that the truth lies between "gaussian" and this. It takes a second for each arm whose
+          fakes lie differently.
         - with bounds: every law within them, in closed form; T* is good to 6 digits.
     adversary : Adversary, or a sequence with one entry for each arm, optional
         Where fakes come from: one law for each arm, and a fair coin. `Point`, `Uniform`, `Gaussian`, `Shift`,
@@ -121,7 +121,7 @@ def contaminated_bound(
     return _time(pairs) * (1.0 - 2.0 * delta) * (math.log1p(-delta) - math.log(delta))
 
 
-# the game over the simplex
+# the optimisation over the simplex
 
 
 def _time(pairs: list[tuple[Floats, Floats]]) -> float:
@@ -333,7 +333,7 @@ def _filled(observed: _Observed, epsilon: float, d: float) -> float:
 
 
 def _best_bet(coarse: _Observed, fine: _Observed, epsilon: float, d: float) -> float:
-    """Return the most that a bet against all sub-Gaussian laws of mean d and their neighbours gains a reward.
+    """Return the largest gain per reward of a bet against all sub-Gaussian laws of mean d and their neighbours.
 
     A bet is h(y) = min(C, c + a y + sum g_s exp(s y - s^2/2)), y = x - d, g_s >= 0. By sub-Gaussianity its mean is at
     most (1-epsilon) (c + sum g_s) + epsilon C =: 1 under all Q, so E_P log h <= KL(P || Q); with all rates s it is the
@@ -358,10 +358,10 @@ def _basis(y: Floats, rates: Floats) -> Floats:
 
 
 def _search(mass: Floats, basis: Floats, far: float, price: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return (C, c, a, g) that maximises sum of mass log min(C, basis @ (c, a, g)) + far log C, at price 1.
+    """Return the (C, c, a, g) that maximises sum of mass log min(C, basis @ (c, a, g)) + far log C, at price 1.
 
     A primal-dual interior-point method. The multipliers of t < C and t < line are epsilon H and (1-epsilon) F of the
-    law that is closest to P. They are returned too: a test sees by them that no better bet was missed.
+    law that is closest to P. They are returned too: a test uses them to check that no better bet was missed.
     """
     size = price.size
     bet = _start(mass, basis, far, price)
@@ -413,7 +413,7 @@ def _search(mass: Floats, basis: Floats, far: float, price: Floats) -> tuple[Flo
 
 
 def _start(mass: Floats, basis: Floats, far: float, price: Floats) -> Floats:
-    """Return the best of some bets with a little of everything, and most on one term, for a low and a high C."""
+    """Return the best starting bet: a little weight on every term and most on one, for a low and a high C."""
     epsilon = float(price[0])
     starts = []
     for cap in (min(2.0, 0.5 / epsilon + 0.5), 0.5 / epsilon):
@@ -428,8 +428,8 @@ def _start(mass: Floats, basis: Floats, far: float, price: Floats) -> Floats:
     return max(starts, key=lambda start: start[0])[1]
 
 
-# Products that BLAS does not spread over threads, 32 rows at once: these are too short to be worth it, and where two
-# processes share two cores the threads wait for each other (measured: 160 s for the tests in place of 15).
+# Products of 32 rows at a time, which BLAS does not spread over threads: they are too short to be worth it, and where
+# two processes share two cores the threads wait for each other (measured: 160 s for the tests in place of 15).
 
 
 def _rows(matrix: Floats, vector: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """Before the first pull: whether the best arm can be found at all, and at what cost.
 
-U is `theory.minimal_bias`: what the worst adversary hides of every mean, so that gaps up to 2U stay hidden for ever.
+U is `theory.minimal_bias`: the bias that the worst adversary hides of every mean. Gaps up to 2U stay hidden for ever.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EXPLORATIONS = ("hoeffding", "chernoff")
 
 @dataclass(frozen=True)
 class Plan:
-    """What can be said of an identification before it begins; `plan` makes one, `str()` is a report.
+    """The prospects of an identification before it begins; `plan` makes one, `str()` is a report.
 
     Attributes
     ----------
@@ -53,21 +53,22 @@ class Plan:
         Index of the best arm, and how far its mean is above the second largest.
     bias, identifiable_gap, margin, identifiable : float, float, float, bool
         U of the family; 2U, which the gap has to exceed; by how much it does (0 or less if not); and whether it does.
-        For "sub-gaussian" only a lower limit of U is known, and U is what coins that see nothing can hide
-        ("prescient"), which other contamination may exceed: there True means not ruled out.
+        For "sub-gaussian" only a lower limit of U is known. U is the bias that coins which see nothing can hide
+        ("prescient"); other contamination may hide more, and there True means not ruled out.
     tolerated_epsilon, tolerated_by : float, {"closed form", "bisection"}
         The best arm is identifiable at every epsilon below this one, and how that was found.
     lower_bounds : dict
-        Mean pulls that no method gets below, "benign" (bias 0) and "worst case" (bias U, inf where not identifiable),
-        "paper" (H log(1/delta)) and by "characteristic" time. They are for normal rewards of scale sigma: with bounds
-        a guide only, as rewards of small variance need fewer. On bias U see `theory.lower_bound`.
+        Lower bounds on the mean pulls of any method, "benign" (bias 0) and "worst case" (bias U, inf where not
+        identifiable), by the "paper" (H log(1/delta)) and by "characteristic" time. They are for normal rewards of
+        scale sigma; with bounds they are only a guide, as rewards of small variance need fewer. On bias U see
+        `theory.lower_bound`.
     exploration : dict
         For "hoeffding" and "chernoff": T at alpha = epsilon/2, and pulls = K ceil(T), the least of the paper's methods.
     forecasts : tuple of dict
         A row for each adversary, method and kind of exploration: trials, mean_pulls, their quantiles q05, q50, q95;
         shares of the trials: wrong (a wrong arm named), no_winner (stopped without naming one), capped (cut short at
-        max_pulls: with any of these, mean and quantiles are too small); and, for the certified method, `bound`, the
-        mean pulls that no method gets below if it allows for every adversary and every law of the bound_family
+        max_pulls: with any of these, mean and quantiles are too small); and, for the certified method, `bound`, a lower
+        bound on the mean pulls of any method that allows for every adversary and every law of the bound_family
         (`theory.contaminated_bound` against these fakes, inf if none can name a winner). None where it is not known.
     """
 
@@ -98,7 +99,7 @@ class Plan:
         return (*_verdict(self), *_choice_of_method(self), *_exploration_and_cap(self))
 
     def facts(self) -> str:
-        """Return the part of the report that rests on theory alone."""
+        """Return the part of the report that needs theory alone."""
         scale = f"sigma = {self.sigma:g}" if self.bounds is None else f"rewards in {list(self.bounds)}"
         shown = ", ".join(f"{mean:g}" for mean in self.means[:10]) + (", ..." if len(self.means) > 10 else "")
         verdict, sign = ("identifiable", "above") if self.identifiable else ("NOT identifiable", "not above")
@@ -152,7 +153,7 @@ def plan(
     workers: int = 1,
     progress: bool = False,
 ) -> Plan:
-    """Say whether the best arm can be identified under contamination, and forecast the pulls that this takes.
+    """Say whether the best arm can be identified under contamination, and forecast how many pulls it takes.
 
     Each method is simulated on normal rewards (with bounds: on rewards at the two ends of the range) against a benign
     adversary (`paper_adversary`, in units of sigma; with bounds, all values in the range alike) and a worst-like one:
@@ -238,7 +239,7 @@ def plan(
 
 
 def _tolerated(gap: float, problem: Problem, family: str) -> tuple[float, str]:
-    """The epsilon at which 2U is the gap: U grows with epsilon, and its formula has an inverse for two families."""
+    """Return the epsilon at which 2U equals the gap: U grows with epsilon, in closed form for two families."""
     ratio = gap / problem.sigma / 2.0
     if family != "sub-gaussian":
         eta = float(erf(ratio / math.sqrt(2.0))) if family == "gaussian" else ratio
@@ -276,11 +277,11 @@ def _bandits(
 
 
 def _bound(means: NDArray[np.float64], problem: Problem, bandit: Bandit) -> tuple[float | None, str | None]:
-    """Return mean pulls that no method gets below if it allows for all adversaries, and the family it allows for.
+    """Return a lower bound on the mean pulls of a method that allows for all adversaries, and the family it allows for.
 
-    Known against coins that do not see the reward, as simulated. "sub-gaussian" takes a second for each place, relative
-    to the mean, where fakes lie: with more than two, the two best arms stand for all, as some arms take no more pulls
-    than all do, unless "gaussian" for all arms is more.
+    It is known for coins that do not see the reward, as simulated. "sub-gaussian" takes a second for each position of
+    the fakes relative to the mean. With more than two positions, the two best arms stand for all, as fewer arms never
+    need more pulls; the bound is then the larger of that and "gaussian" for all arms.
     """
     adversary = bandit.adversary
     if adversary is None:

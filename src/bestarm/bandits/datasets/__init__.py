@@ -1,4 +1,4 @@
-"""Real data to identify the best arm of: caption contests and a drug screen. None of it is shipped with the package."""
+"""Real data sets: caption contests and a drug screen. None of the data is shipped with the package."""
 
 from bestarm.bandits.datasets.captions import CaptionContest, caption_contest
 from bestarm.bandits.datasets.pkis2 import Pkis2, pkis2

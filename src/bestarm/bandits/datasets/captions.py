@@ -42,16 +42,16 @@ PINS: dict[int, tuple[str, source.Pin]] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CaptionContest:
-    """The captions of a contest and how often each was rated what, the best mean rating first.
+    """The captions of a contest and the counts of their ratings, best mean rating first.
 
-    Captions of the same mean are in the order of the file. Place i is thus rank i + 1.
+    Captions with the same mean keep the order of the file. Index i is rank i + 1.
 
     Attributes
     ----------
     contest : int
         Its number.
     captions : tuple of str
-        The captions as they were handed in; the same words may be there twice.
+        The captions as submitted; the same words may occur twice.
     counts : array of int, captions x 3
         How many readers found a caption unfunny (a rating of 1), somewhat funny (2) and funny (3).
     """
@@ -70,17 +70,17 @@ class CaptionContest:
 
     @property
     def ratings(self) -> int:
-        """Number of ratings of all captions."""
+        """Number of ratings over all captions."""
         return int(self.counts.sum())
 
     @cached_property
     def means(self) -> NDArray[np.float64]:
-        """Mean rating of each caption, from 1 to 3, going down."""
+        """Mean rating of each caption, from 1 to 3, in descending order."""
         return tables.frozen(self.counts @ RATINGS / self.counts.sum(axis=1))
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The captions made distinct, as the labels of arms have to be: the second of the same words ends in [2]."""
+        """The captions as distinct labels for arms: a second caption with the same words ends in [2]."""
         originals, labels = set(self.captions), dict[str, None]()
         for caption in self.captions:
             label, copy = caption, 1
@@ -100,7 +100,7 @@ class CaptionContest:
         epsilon, adversary
             As for `Bandit`.
         captions : int or list of int, optional
-            The best so many, or the places of some, such as [0, 99, 999] for ranks 1, 100 and 1000. All by default.
+            How many of the best, or a list of indices, such as [0, 99, 999] for ranks 1, 100 and 1000. All by default.
         """
         shares = self.counts / self.counts.sum(axis=1, keepdims=True)
         indices = tables.chosen("captions", captions, self.size)
@@ -113,11 +113,11 @@ def caption_contest(contest: int = 651, path: str | os.PathLike[str] | None = No
     Parameters
     ----------
     contest : int >= 1
-        Its number. Only 651 is downloaded; a file of another one has to be there.
+        Its number. Only 651 can be downloaded; for another contest you need the file.
     path : path, optional
-        The file, or a folder that has it (or a subfolder nycc with it) as <contest>_<anything>.csv or <contest>.csv.
-        By default the folder that the environment variable BESTARM_DATA names, then the cache of downloads, then the
-        upstream address, whose file is refused if its checksum is not the known one.
+        The file, named <contest>_<anything>.csv or <contest>.csv, or a folder that contains it (directly or in a
+        subfolder nycc). By default the folder named by the environment variable BESTARM_DATA, then the download cache,
+        then the upstream address; a downloaded file is rejected if its checksum is not the known one.
 
     Examples
     --------

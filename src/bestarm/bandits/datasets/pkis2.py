@@ -32,9 +32,9 @@ _OTHER = ("Regno", "Compound", "Chemotype", "Smiles", ">90", ">80", ">70")  # al
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pkis2:
-    """The compounds that inhibit a kinase at all, the strongest first.
+    """The compounds that inhibit a kinase at all, strongest first.
 
-    Compounds of the same strength are in the order of the file. Place i is thus rank i + 1.
+    Compounds of the same strength keep the order of the file. Index i is rank i + 1.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Pkis2:
     inhibition : array of float
         Percent inhibition, in (0, 100].
     values : array of float
-        -ln(1 - inhibition / 100), with inhibition taken for 99.9 where it is more: reading 19 of the paper.
+        -ln(1 - inhibition / 100), with inhibition capped at 99.9: reading 19 of the paper.
     """
 
     kinase: str
@@ -82,7 +82,7 @@ class Pkis2:
         epsilon, adversary
             As for `Bandit`.
         compounds : int or list of int, optional
-            The strongest so many, or the places of some, such as [0, 9, 39] for ranks 1, 10 and 40. All by default.
+            How many of the strongest, or a list of indices, such as [0, 9, 39] for ranks 1, 10 and 40. All by default.
         """
         indices = tables.chosen("compounds", compounds, self.size)
         return Bandit([Gaussian(float(self.values[index]), sigma) for index in indices], epsilon, adversary)
@@ -96,9 +96,9 @@ def pkis2(kinase: str = "ACVRL1", path: str | os.PathLike[str] | None = None) ->
     kinase : str
         Its name in the table, such as ACVRL1 or ABL1-phosphorylated.
     path : path, optional
-        The file, or a folder that has it (or a subfolder pkis2 with it) as journal.pone.0181585.s004.csv. By default
-        the folder that the environment variable BESTARM_DATA names, then the cache of downloads, then the upstream
-        address, whose file is refused if its checksum is not the known one.
+        The file journal.pone.0181585.s004.csv, or a folder that contains it (directly or in a subfolder pkis2). By
+        default the folder named by the environment variable BESTARM_DATA, then the download cache, then the upstream
+        address; a downloaded file is rejected if its checksum is not the known one.
 
     Examples
     --------

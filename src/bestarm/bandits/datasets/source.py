@@ -1,4 +1,4 @@
-"""Where a data file comes from: a path, the folder BESTARM_DATA, the cache, or its upstream address."""
+"""Find a data file: at a path, in the folder BESTARM_DATA, in the cache, or at its upstream address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDER = "BESTARM_DATA"  # environment variable: a folder with data files
 
 @dataclass(frozen=True)
 class Pin:
-    """A file that is known byte by byte: its address and the SHA-256 of its content."""
+    """The address of a file and the SHA-256 of its content."""
 
     address: str
     sha256: str
@@ -28,7 +28,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class Source:
-    """What a data file is called, which subfolder of a data folder may hold it, and where it is published."""
+    """The names of a data file, the subfolder of a data folder that may hold it, and its published address."""
 
     title: str
     subfolder: str
@@ -37,10 +37,10 @@ class Source:
 
 
 def find(source: Source, path: str | os.PathLike[str] | None) -> Path:
-    """Return a file to read, downloaded if need be.
+    """Return the path of a file, downloading it if necessary.
 
-    The first of these that has it: `path` (a file or a folder), the folder BESTARM_DATA, the cache, the address. What
-    the user keeps is taken as it is; what the cache and the address give must have the pinned checksum.
+    Tries `path` (a file or a folder), the folder BESTARM_DATA, the cache and the address, in this order. The user's own
+    files are not checked; files from the cache and the address must have the pinned checksum.
     """
     if path is not None:
         return _given(source, path)
@@ -84,7 +84,7 @@ def _given(source: Source, path: str | os.PathLike[str]) -> Path:
 
 
 def _inside(source: Source, folder: Path) -> Path | None:
-    """Return the file in a folder or in its subfolder for such files; several that fit equally well are refused."""
+    """Return the file in a folder or in its subfolder for such files; several equally good matches are an error."""
     for pattern in source.patterns:
         for chosen in (folder, folder / source.subfolder):
             found = sorted(file for file in chosen.glob(pattern) if file.is_file())
@@ -126,7 +126,7 @@ def _cached(source: Source, pin: Pin) -> Path:
 
 
 def _close_refusal(response: Any, *args: Any, **kwargs: Any) -> None:
-    """Close the connection of an answer such as 404, which pooch leaves open."""
+    """Close the connection of a response such as 404, which pooch leaves open."""
     if not response.ok:
         response.close()
 

@@ -1,4 +1,4 @@
-"""Reading a CSV file of data: whole, in UTF-8, every cell there; anything else is refused with the reason."""
+"""Read a CSV data file: complete, in UTF-8, with every cell present; anything else is rejected with the reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bestarm.validation import number
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Return the cells of a CSV file as text; a caption "NA" stays one."""
+    """Return the cells of a CSV file as text; a caption "NA" stays text."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -40,14 +40,14 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def require(path: Path, table: pd.DataFrame, columns: Iterable[str], what: str) -> None:
-    """Refuse a table without some columns."""
+    """Reject a table that lacks some columns."""
     missing = [column for column in columns if column not in table]
     if missing:
         raise refusal(path, f"have the columns {', '.join(missing)}", list(table.columns)[:12], f"is it {what}?")
 
 
 def numeric(path: Path, table: pd.DataFrame, columns: list[str]) -> NDArray[np.float64]:
-    """Return columns as an array of finite numbers, a row each."""
+    """Return columns as an array of finite numbers, one row per row of the table."""
     cells = table[columns]
     flat = pd.to_numeric(cells.to_numpy(object).ravel(), errors="coerce")  # at once: 400 columns one by one are slow
     found = np.asarray(flat, np.float64).reshape(cells.shape)
@@ -59,29 +59,29 @@ def numeric(path: Path, table: pd.DataFrame, columns: list[str]) -> NDArray[np.f
 
 
 def refuse_row(path: Path, row: int, rule: str, received: Any) -> None:
-    """Refuse a file for one of its rows, counted from 0 below the header."""
+    """Reject a file because of one of its rows, counted from 0 below the header."""
     raise refusal(path, f"{rule} in row {row + 1}", received, "it is damaged or of another kind; get it again")
 
 
 def first(where: NDArray[np.bool_]) -> int | None:
-    """Return the first place that is true."""
+    """Return the first index that is true."""
     indices = np.flatnonzero(where)
     return int(indices[0]) if indices.size else None
 
 
 def refusal(path: Path, rule: str, received: Any, fix: str) -> InputError:
-    """Return the error for a file that can't be what it should be."""
+    """Return the error for a file that breaks a rule."""
     return InputError(str(path), rule, received, fix)
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that can't be written to."""
+    """Make an array read-only and return it."""
     array.setflags(write=False)
     return array
 
 
 def chosen(name: str, indices: Any, size: int) -> list[int]:
-    """Return the places meant by None (all), a number n (the first n) or a list of distinct places below `size`."""
+    """Return the indices meant by None (all), a number n (the first n) or a list of distinct indices below `size`."""
     if indices is None:
         return list(range(size))
     count = number(indices)
