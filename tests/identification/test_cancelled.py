@@ -11,8 +11,9 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 import bestarm as ba
-from bestarm.identification import cancelled
-from bestarm.identification.cancelled import CancelAlarm, log_excess
+from bestarm.contamination import _base
+from bestarm.contamination.coins import log_excess
+from bestarm.identification.cancelled import CancelAlarm
 from bestarm.problem import pose
 
 
@@ -55,7 +56,7 @@ def test_a_false_alarm_is_as_rare_as_said(length: int, monkeypatch: pytest.Monke
     rng = np.random.default_rng(85)
     hits = [rng.random(length) < 0.05 for _ in range(trials)]
     assert sum(rings(each, 0.05) for each in hits) <= 1
-    monkeypatch.setattr(cancelled, "LEVEL", 0.4)  # of two arms: each has half of it
+    monkeypatch.setattr(_base, "FALSE_ALARM", 0.4)  # of two arms: each has half of it
     assert not violated(sum(rings(each, 0.05) for each in hits), trials, 0.2)
 
 

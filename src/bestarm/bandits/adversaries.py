@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from bestarm.bandits.arms import Arm, CompiledArm
 from bestarm.bandits.tails import quantile as quantile  # beside `tail_cut`, as a name of this module
 from bestarm.bandits.tails import tail_cut as tail_cut
+from bestarm.contamination import CONTAMINATIONS, powers
 from bestarm.errors import InputError
 from bestarm.kernels.rewards import draws
 from bestarm.validation import Seed, checked, checked_seed, number, numbers, one_of, takes
@@ -116,9 +117,7 @@ class Adversary:
         >>> Quota(Point(5.0)).contaminations, OneArm(Point(5.0), 1).contaminations, Bursts(Point(5.0)).contaminations
         (('share-of-arm', 'share-of-all'), ('share-of-all',), ())
         """
-        if self.hits.rule != draws.ANY:
-            return _RULES[self.hits.rule][1]
-        return ("malicious",) if self.chooses else BY_COIN
+        return _covering(self.power)
 
     @property
     def power(self) -> str:
@@ -131,10 +130,10 @@ class Adversary:
         If a rule picks the hits and not a coin, this is the rule: "share-of-arm", "share-of-all" or "bursts".
         """
         if self.hits.rule != draws.ANY:
-            return _RULES[self.hits.rule][0]
+            return _POWERS[self.hits.rule]
         if self.chooses:
-            return "malicious"
-        return "prescient" if any(piece.kind >= draws.SHIFT for piece in self.pieces) else "oblivious"
+            return powers.MALICIOUS
+        return powers.PRESCIENT if any(piece.kind >= draws.SHIFT for piece in self.pieces) else powers.OBLIVIOUS
 
     def reach(self, low: float, high: float) -> tuple[float, float]:
         """Return the lowest and the highest contaminated reward when clean ones lie between `low` and `high`."""
@@ -191,12 +190,16 @@ class Adversary:
         return rows.ravel()
 
 
-BY_COIN = ("prescient", "malicious")
-_RULES: dict[int, tuple[str, tuple[str, ...]]] = {  # the power and the contaminations of adversaries with a rule
-    draws.SHARE_OF_ARM: ("share-of-arm", ("share-of-arm", "share-of-all")),  # sum floor(eps n_i) <= floor(eps sum n_i)
-    draws.SHARE_OF_ALL: ("share-of-all", ("share-of-all",)),
-    draws.BLOCKS: ("bursts", ()),
+_POWERS = {  # of adversaries with a rule
+    draws.SHARE_OF_ARM: powers.SHARE_OF_ARM,
+    draws.SHARE_OF_ALL: powers.SHARE_OF_ALL,
+    draws.BLOCKS: powers.BURSTS,
 }
+
+
+def _covering(power: str) -> tuple[str, ...]:
+    """Return the names of the contamination models that cover an adversary of a power."""
+    return tuple(name for name, model in CONTAMINATIONS.items() if model.covers(power))
 
 
 @dataclass(frozen=True)
@@ -218,9 +221,14 @@ class CustomAdversary:
             )
 
     @property
+    def power(self) -> str:
+        """What the adversary may use, as for an `Adversary`: true rewards, while its coin sees nothing."""
+        return powers.PRESCIENT
+
+    @property
     def contaminations(self) -> tuple[str, ...]:
         """The contamination models that it obeys, as for an `Adversary`."""
-        return BY_COIN
+        return _covering(self.power)
 
 
 def Point(values: ArrayLike) -> Adversary:  # noqa: N802 - laws read like classes
@@ -350,7 +358,7 @@ def Oblivious(adversary: Adversary) -> Adversary:  # noqa: N802
     >>> Oblivious(Uniform([1.0, 2.0])).power
     'oblivious'
     """
-    return _at_most("oblivious", adversary)
+    return _at_most(powers.OBLIVIOUS, adversary)
 
 
 def Prescient(adversary: Adversary) -> Adversary:  # noqa: N802
@@ -362,7 +370,7 @@ def Prescient(adversary: Adversary) -> Adversary:  # noqa: N802
     >>> Prescient(Extreme([-1, 1])).power
     'prescient'
     """
-    return _at_most("prescient", adversary)
+    return _at_most(powers.PRESCIENT, adversary)
 
 
 def Malicious(adversary: Adversary) -> Adversary:  # noqa: N802
@@ -373,7 +381,7 @@ def Malicious(adversary: Adversary) -> Adversary:  # noqa: N802
     >>> Malicious(Selective(Point(5.0))).power
     'malicious'
     """
-    return _at_most("malicious", adversary)
+    return _at_most(powers.MALICIOUS, adversary)
 
 
 def Quota(adversary: Adversary, pick: str | Sequence[str] = "spread") -> Adversary:  # noqa: N802
@@ -539,8 +547,7 @@ def _check_index(arm: int, arms: int) -> None:
 
 
 def _at_most(power: str, adversary: Adversary) -> Adversary:
-    powers = ("oblivious", "prescient", "malicious")
-    allowed = powers[: powers.index(power) + 1]
+    allowed = powers.COINS[: powers.COINS.index(power) + 1]
     if not isinstance(adversary, Adversary) or adversary.power not in allowed:
         uses = f"this one is {adversary.power}" if isinstance(adversary, Adversary) else "Point, Uniform, ... make one"
         raise InputError("adversary", f"be {' or '.join(allowed)}", adversary, uses)

@@ -14,6 +14,7 @@ from bestarm.bandits import adversaries
 from bestarm.bandits.adversaries import Adversary
 from bestarm.bandits.arms import Arm, CompiledArm, as_arm
 from bestarm.bandits.tails import quantile
+from bestarm.contamination import powers
 from bestarm.errors import InputError
 from bestarm.validation import checked, number
 
@@ -200,22 +201,22 @@ Builder = Callable[[Sequence[Arm], float], Adversary]
 
 # Name: what the adversary may use (see Adversary.power), and how to make it for arms and an epsilon.
 ATTACKS: dict[str, tuple[str, Builder]] = {
-    "benign": ("oblivious", lambda arms, epsilon: benign(arms)),
-    "one-sided-gross": ("oblivious", lambda arms, epsilon: one_sided_gross(arms)),
-    "hidden": ("oblivious", lambda arms, epsilon: hidden(arms)),
-    "edge-of-trim": ("oblivious", edge_of_trim),
-    "swap": ("oblivious", lambda arms, epsilon: swap(arms)),
-    "mirror": ("prescient", lambda arms, epsilon: mirror(arms)),
-    "boiling-frog": ("prescient", lambda arms, epsilon: boiling_frog(arms)),
-    "extremes": ("prescient", lambda arms, epsilon: extremes(arms)),
-    "white-box": ("prescient", lambda arms, epsilon: white_box(arms)),
-    "coin-on-best": ("malicious", coin_on_best),
-    "ninety-ten": ("oblivious", lambda arms, epsilon: ninety_ten(arms)),
-    "bursts": ("bursts", lambda arms, epsilon: bursts(arms)),
-    "one-arm": ("share-of-all", lambda arms, epsilon: one_arm(arms)),
-    "quota-hidden": ("share-of-arm", lambda arms, epsilon: within_quota(hidden(arms))),
-    "quota-gross": ("share-of-arm", lambda arms, epsilon: within_quota(one_sided_gross(arms))),
-    "quota-uniform": ("share-of-arm", lambda arms, epsilon: within_quota(benign(arms))),
+    "benign": (powers.OBLIVIOUS, lambda arms, epsilon: benign(arms)),
+    "one-sided-gross": (powers.OBLIVIOUS, lambda arms, epsilon: one_sided_gross(arms)),
+    "hidden": (powers.OBLIVIOUS, lambda arms, epsilon: hidden(arms)),
+    "edge-of-trim": (powers.OBLIVIOUS, edge_of_trim),
+    "swap": (powers.OBLIVIOUS, lambda arms, epsilon: swap(arms)),
+    "mirror": (powers.PRESCIENT, lambda arms, epsilon: mirror(arms)),
+    "boiling-frog": (powers.PRESCIENT, lambda arms, epsilon: boiling_frog(arms)),
+    "extremes": (powers.PRESCIENT, lambda arms, epsilon: extremes(arms)),
+    "white-box": (powers.PRESCIENT, lambda arms, epsilon: white_box(arms)),
+    "coin-on-best": (powers.MALICIOUS, coin_on_best),
+    "ninety-ten": (powers.OBLIVIOUS, lambda arms, epsilon: ninety_ten(arms)),
+    "bursts": (powers.BURSTS, lambda arms, epsilon: bursts(arms)),
+    "one-arm": (powers.SHARE_OF_ALL, lambda arms, epsilon: one_arm(arms)),
+    "quota-hidden": (powers.SHARE_OF_ARM, lambda arms, epsilon: within_quota(hidden(arms))),
+    "quota-gross": (powers.SHARE_OF_ARM, lambda arms, epsilon: within_quota(one_sided_gross(arms))),
+    "quota-uniform": (powers.SHARE_OF_ARM, lambda arms, epsilon: within_quota(benign(arms))),
 }
 
 

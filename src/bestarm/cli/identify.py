@@ -26,7 +26,7 @@ from bestarm.cli.log_options import (
 )
 from bestarm.cli.options import METHOD, explained_of_logs, given, named_method
 from bestarm.cli.output import Format, arm_rows, write_rows
-from bestarm.contamination import CONTAMINATIONS
+from bestarm.contamination import CONTAMINATIONS, default
 
 if TYPE_CHECKING:
     from bestarm.log.result import LogResult
@@ -70,7 +70,7 @@ def identify(
         str | None,
         typer.Option(
             help=f"What epsilon means: {', '.join(CONTAMINATIONS)} (see below).",
-            show_default="share-of-all; sources with --source",
+            show_default=f"{default('log')}; {default('log with sources')} with --source",
         ),
     ] = None,
     paired: Annotated[

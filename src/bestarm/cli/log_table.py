@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestarm.cli.log_options import spoken
 from bestarm.cli.output import Format, arm_rows, finite_leads, write_rows
+from bestarm.contamination import resolve
 from bestarm.identification.result import share_shown
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def _overturn(result: LogResult, who: str) -> str:
     if result.sources is not None:
         things, of = "dishonest sources", f"of {result.sources:,}"
     else:
-        everywhere = result.options.get("contamination") == "share-of-all"
+        everywhere = resolve(result.options["contamination"]).shared
         many_in_all = result.pulls if result.sequential else result.rows
         things, of = "fake rewards", f"of {many_in_all:,}" if everywhere else "on some arm"
     if result.health.missing and result.health.missing_as == "replaced" and result.sources is None:
@@ -234,9 +235,8 @@ def _question(result: LogResult) -> str | None:
     if result.alarms or not result.tolerance or result.leader is None:
         return None
     share = f"{share_shown(100.0 * result.tolerance)} %"
-    kind = result.options.get("contamination")
-    things = {"sources": "your sources", "share-of-arm": "the rewards of some arm"}.get(kind or "", "your rewards")
-    asked = f"are more than {share} of {things} {'dishonest' if kind == 'sources' else 'fake'}?"
+    model = resolve(result.options["contamination"])
+    asked = f"are more than {share} of {model.things} {model.fake}?"
     if result.best is not None and len(result.candidates) == 1:
         stands = "The answer stands" if result.sigma_from is None else "With this sigma the answer stands"
         return f"{stands} up to epsilon = {share_shown(result.tolerance)}: {asked}"

@@ -23,7 +23,7 @@ from bestarm.cli.options import (
 )
 from bestarm.cli.output import Format, write_rows
 from bestarm.cli.resuming import resumable
-from bestarm.contamination import SIMULATED
+from bestarm.contamination import SIMULATED, resolve
 
 
 def simulate(
@@ -86,8 +86,8 @@ def simulate(
         checked_save(save)  # before the trials
     levels = numbers("means", means)
     adversary = adversaries.Point(numbers("point", point)) if point else paper_adversary(levels, epsilon, seed)
-    if contamination in ("share-of-arm", "share-of-all"):
-        adversary = adversaries.Quota(adversary, "random")
+    if contamination in SIMULATED:
+        adversary = resolve(contamination).keep(adversaries, adversary)
     bandit = Bandit([Gaussian(mean, sigma) for mean in levels], epsilon, adversary)
     options: dict[str, Any] = given(
         threshold=threshold,

@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Protocol
 
+from bestarm.contamination import of_options
 from bestarm.errors import DecidedError, InputError, LateError, WaitingError
 from bestarm.identification.identifier import Identifier
 from bestarm.identification.result import Result, shown
@@ -166,9 +167,10 @@ def new_budget(
 
 def refuse_sources(options: Mapping[str, Any]) -> None:
     """Refuse to drive what needs a source with every reward."""
-    if options.get("contamination") == "sources":
+    model = of_options(options)
+    if model is not None and model.by_source:
         fix = "a function gives no source: ask in a loop of your own, and tell(pull, reward, source)"
-        raise InputError("contamination", "not be sources here", "sources", fix)
+        raise InputError("contamination", f"not be {model} here", model.name, fix)
 
 
 def drive(pull: Callable[[LabelT], float], workers: int, budget: Budget[LabelT], progress: bool) -> Result[LabelT]:

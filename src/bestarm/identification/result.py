@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
+from bestarm.contamination import Contamination, default, of_options, resolve
 from bestarm.extras import needs
 from bestarm.identification.waiting import Waiting
 from bestarm.problem import Label, LabelT
@@ -121,12 +122,17 @@ class Result(Generic[LabelT]):
     detectable: float | None = None
     waiting: Waiting = field(default_factory=Waiting)
 
+    @property
+    def _contamination(self) -> Contamination:
+        """The contamination model; that of coins for a method that has no such option."""
+        return of_options(self.options) or resolve(default("live"))
+
     def __str__(self) -> str:
         sentence = {"identified": self._identified, "indistinguishable": self._stopped}.get(self.status, self._open)()
         if self.cancelled:
             many = "1 pull was" if self.cancelled == 1 else f"{self.cancelled:,} pulls were"
             how = " and counted as replaced"
-            if self.options.get("contamination") == "sources":
+            if self._contamination.by_source:
                 whose = "its source" if self.cancelled == 1 else "their sources"
                 how = f", and {whose} counted among those that may be dishonest"
             sentence += f"; {many} cancelled{how}"
@@ -182,7 +188,7 @@ class Result(Generic[LabelT]):
         if self.tolerance:
             said.append(f"with epsilon up to {share_shown(self.tolerance)}")
         if self.overturn:
-            where = "in all" if self.options.get("contamination") in ("share-of-all", "sources") else "on each arm"
+            where = "in all" if self._contamination.shared else "on each arm"
             many = "reward" if self.overturn == 1 else "rewards"
             said.append(f"with {self.overturn:,} {many} replaced {where}")
         return f"; the same rewards would still single it out {', or '.join(said)}" if said else ""
@@ -321,7 +327,7 @@ class Result(Generic[LabelT]):
             return ""
         if other.label in self.candidates:
             return ", which is not ruled out"
-        if self.options.get("contamination") == "sources":
+        if self._contamination.by_source:
             return ", which is ruled out: a pair of arms is compared by what each source said of the two"
         return ", which is ruled out: arms are compared in pairs, and not by these numbers"
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.methods.bets import COUNTED, MALICIOUS
+from bestarm.contamination import resolve
 from bestarm.problem import Label, Problem
 
 Array = NDArray[np.float64]
@@ -181,14 +181,15 @@ def _log_mean(logs: Array) -> Array:
 def log_chances(contamination: str, epsilon: float) -> Array:
     """Return, for each distance, the log of the chance at most that a reward lies farther than that, given the past.
 
-    2 exp(-t^2 / 2) for a clean one. A coin that sees no reward falls independently of it; one that sees it may spare
-    just the far ones, so that the two chances add up. Where fakes are counted they are taken off beforehand.
+    2 exp(-t^2 / 2) for a clean one. With fakes it is the price of a bet that pays 1 if the reward lies farther, and
+    else nothing. Where fakes are counted they are taken off beforehand.
     """
     clean: Array = math.log(2.0) - 0.5 * DISTANCES**2
-    if contamination in COUNTED or epsilon == 0.0:
+    model = resolve(contamination)
+    if model.counted or epsilon == 0.0:
         return clean
-    spared = 0.0 if contamination == MALICIOUS else math.log1p(-epsilon)
-    return np.logaddexp(math.log(epsilon), spared + clean)
+    chances: Array = np.log(model.price(np.exp(clean), 1.0, 0.0, epsilon))
+    return chances
 
 
 def tails_of(problem: Problem, tapes: Sequence[Array], missing: Sequence[int] | None = None) -> list[Tails]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from typing import Any
 
+from bestarm.contamination import Contamination
 from bestarm.errors import ConflictError, InputError, StoreError
 from bestarm.identification.result import ArmRow, Result
 from bestarm.identification.waiting import read_waiting
@@ -149,6 +150,9 @@ def new_settings(arms: Any, lease: float | None, question: dict[str, Any]) -> Se
     """Return checked settings of a new study, or refuse them."""
     question = {**question, "method": kept_name(question["method"])}
     probe = Folded(arms, **question)
+    if isinstance(model := probe.result.options.get("contamination"), Contamination):
+        fix = "a database keeps names only: use an Identifier, or add the model to the folder bestarm/contamination"
+        raise InputError("contamination", "be the name of a model in a study", model, fix)
     labels = list(probe.labels)
     for label in labels:
         if not isinstance(label, LABELS):

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from bestarm.bandits import attacks
+from bestarm.contamination import of_options
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
 from bestarm.problem import pose
@@ -287,8 +288,8 @@ def _promises(scenario: Scenario) -> list[str]:
     problem = pose(len(scenario.arms), delta=0.5, epsilon=0.1, sigma=first.sigma, bounds=first.bounds)
     notes = []
     for curve in scenario.curves:
-        told = METHODS[curve.method].complete(problem, dict(curve.options)).get("contamination")
-        if told is not None and told not in adversary.contaminations:
+        told = of_options(METHODS[curve.method].complete(problem, dict(curve.options)))
+        if told is not None and not told.covers(adversary.power):
             kinds = " and ".join(adversary.contaminations) or "none of the kinds of contamination"
             notes.append(
                 f"{curve.label} is told that contamination is {told}, but the adversary keeps to {kinds}: nothing is "

@@ -13,7 +13,7 @@ import pandas as pd
 from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, Gaussian
 from bestarm.bandits.adversaries import CustomAdversary, Draw, as_adversary
 from bestarm.bandits.arms import as_arm
-from bestarm.contamination import SIMULATED
+from bestarm.contamination import SIMULATED, resolve
 from bestarm.errors import InputError
 from bestarm.identification.pictures import LOOKS
 from bestarm.methods import METHODS, get_method
@@ -135,7 +135,7 @@ def attack_table(
                     **options,
                 )
                 told = outcome.settings["options"].get("contamination")
-                covered = None if told is None else told in adversary.contaminations
+                covered = None if told is None else resolve(told).covers(adversary.power)
                 cell = {"instance": instance, "attack": attack, "power": power, "method": label, "covered": covered}
                 found.append({**cell, **_figures(outcome)})
                 advance(1)

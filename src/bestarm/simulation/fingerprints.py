@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.bandits import Bandit
+from bestarm.contamination import Contamination
 from bestarm.errors import InputError
 from bestarm.kernels.jit.cache import source_key
 from bestarm.policies.policy import PolicyRule
@@ -32,6 +33,7 @@ def fingerprint(spec: Spec, bandit: Bandit, method: str, options: Mapping[str, A
         "method": method,
         "options": json.loads(json.dumps(dict(options), default=repr)),
         **({"policy": policy_digest(spec.rule)} if isinstance(spec.rule, PolicyRule) else {}),
+        **({"prices": _prices_digest(spec.rule)} if isinstance(options.get("contamination"), Contamination) else {}),
         "delta": problem.delta,
         "epsilon": problem.epsilon,
         "sigma": problem.sigma,
@@ -45,6 +47,11 @@ def fingerprint(spec: Spec, bandit: Bandit, method: str, options: Mapping[str, A
         },
         **code_key(),
     }
+
+
+def _prices_digest(rule: Any) -> str:
+    """Return a word for the settings of a kernel, where the name of a contamination model does not say all."""
+    return hashlib.sha256(rule.tobytes()).hexdigest()[:16]
 
 
 @functools.cache

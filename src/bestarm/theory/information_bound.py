@@ -27,6 +27,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import rel_entr
 
 from bestarm.bandits.adversaries import Adversary
+from bestarm.contamination.powers import BLIND_COINS
 from bestarm.errors import InputError
 from bestarm.kernels.rewards import draws
 from bestarm.validation import checked, number, numbers, one_of
@@ -501,7 +502,7 @@ def _fakes(adversary: Adversary | Sequence[Any] | None, mu: Floats, sigma: float
 def _fakes_of(adversary: Adversary, mu: Floats, sigma: float) -> list[_Law]:
     piece = adversary.pieces[0]
     laws = (draws.POINT, draws.UNIFORM_AROUND, draws.GAUSSIAN_AROUND, draws.IMPERSONATE, draws.SHIFT, draws.REFLECT)
-    if len(adversary.pieces) > 1 or piece.kind not in laws or adversary.power not in ("oblivious", "prescient"):
+    if len(adversary.pieces) > 1 or piece.kind not in laws or adversary.power not in BLIND_COINS:
         raise InputError(
             "adversary",
             "be Point, Uniform, Gaussian, Shift, Reflect or Impersonate, with a fair coin",

@@ -21,7 +21,8 @@ from scipy.stats import binom
 
 from bestarm.bandits import Bandit, Discrete, Gaussian, adversaries, paper_adversary
 from bestarm.bandits.adversaries import Adversary
-from bestarm.contamination import SIMULATED, resolve
+from bestarm.contamination import SIMULATED, default, resolve
+from bestarm.contamination.powers import BLIND_COINS
 from bestarm.errors import InputError
 from bestarm.extras import needs
 from bestarm.identification.result import as_json
@@ -103,7 +104,7 @@ class Plan:
         scale = f"sigma = {self.sigma:g}" if self.bounds is None else f"rewards in {list(self.bounds)}"
         shown = ", ".join(f"{mean:g}" for mean in self.means[:10]) + (", ..." if len(self.means) > 10 else "")
         verdict, sign = ("identifiable", "above") if self.identifiable else ("NOT identifiable", "not above")
-        if self.identifiable and self.contamination != "prescient":
+        if self.identifiable and not resolve(self.contamination).bias_is_known:
             verdict = "not ruled out"
         lines = [
             f"{len(self.means)} arms with means {shown}; {scale}, epsilon = {self.epsilon:g}, delta = {self.delta:g}",
@@ -144,7 +145,7 @@ def plan(
     bounds: tuple[float, float] | None = None,
     epsilon: float,
     delta: float,
-    contamination: str = "prescient",
+    contamination: str = default("live"),
     family: str | None = None,
     methods: Sequence[str | Factory] | None = None,
     trials: int = 200,
@@ -266,13 +267,10 @@ def _bandits(
         worst = adversaries.Point(np.where(inwards > 0.0, high, low))
     if problem.epsilon == 0.0:
         return [("none", Bandit(arms))]
-    if contamination == "malicious":
-        worst = adversaries.Selective(worst, ["top" if side < 0.0 else "bottom" for side in inwards])
-    elif contamination == "share-of-arm":
-        benign, worst = adversaries.Quota(benign, "random"), adversaries.Quota(worst, "random")
-    elif contamination == "share-of-all":
-        benign = adversaries.Quota(benign, "random")
-        worst = adversaries.OneArm(worst, int(np.where(inwards > 0.0, means, -np.inf).argmax()))
+    model = resolve(contamination)
+    second = int(np.where(inwards > 0.0, means, -np.inf).argmax())
+    benign = model.keep(adversaries, benign)
+    worst = model.worst(adversaries, worst, best=best, second=second, arms=means.size)
     return [("benign", Bandit(arms, problem.epsilon, benign)), ("worst-like", Bandit(arms, problem.epsilon, worst))]
 
 
@@ -286,7 +284,7 @@ def _bound(means: NDArray[np.float64], problem: Problem, bandit: Bandit) -> tupl
     adversary = bandit.adversary
     if adversary is None:
         adversary = adversaries.Point(0.0)  # at epsilon = 0 it is not used
-    if not isinstance(adversary, Adversary) or "prescient" not in adversary.contaminations:
+    if not isinstance(adversary, Adversary) or adversary.power not in BLIND_COINS:
         return None, None
     bound = partial(contaminated_bound, epsilon=problem.epsilon, delta=problem.delta)
     piece = adversary.pieces[0]
@@ -330,7 +328,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"{takes} Settle for larger differences, merge arms this close, or screen out bad rewards."
         yield "A benign adversary leaves a winner to be found; but that it is benign is an assumption, not a finding."
         return
-    if plan.contamination == "prescient":
+    if resolve(plan.contamination).bias_is_known:
         yield f"Identifiable: no adversary hides for ever that arm {plan.best} is best. {takes}"
     else:
         yield f"Not ruled out: prescient contamination cannot hide for ever that arm {plan.best} is best. {takes}"
