@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.errors import InputError
+from bestarm.phrases import Phrase, Setting, Verbatim
 from bestarm.validation import checked, number
 
 if TYPE_CHECKING:
@@ -96,7 +97,11 @@ def pose(
             "sigma",
             "be given, or bounds, and not both",
             received,
-            "say sigma=1.0, or bounds=(low, high) if rewards have a range",
+            Phrase(
+                "say {}, or {} if rewards have a range",
+                Setting("sigma", 1.0),
+                Setting("bounds", (Verbatim("low"), Verbatim("high"))),
+            ),
         )
     if bounds is None:
         (scale,) = checked(sigma=sigma)
@@ -224,5 +229,8 @@ def _bounds(bounds: tuple[float, float]) -> tuple[float, float]:
         if -LARGEST_REWARD <= low < high <= LARGEST_REWARD:
             return low, high
     raise InputError(
-        "bounds", "be two finite numbers (low, high) with low < high", bounds, "such as bounds=(0, 1) for clicks"
+        "bounds",
+        "be two finite numbers (low, high) with low < high",
+        bounds,
+        Phrase("such as {} for clicks", Setting("bounds", (0, 1))),
     )

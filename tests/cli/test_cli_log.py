@@ -16,8 +16,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bestarm.cli.app import app
-from bestarm.cli.log_options import reading_bar, spoken
+from bestarm.cli.log_options import reading_bar
+from bestarm.cli.syntax import cli_syntax, to_cli_syntax
 from bestarm.errors import InputError
+from bestarm.phrases import Phrase, Setting, Verbatim
 from command_line import bestarm, bestarm_process
 from contest import BEST, BOTS, RIGGED, write_contests
 
@@ -28,6 +30,7 @@ def run(*words: object) -> Result:
     """Run the command in this process, which is faster; bad input is an exception."""
     done = CliRunner().invoke(app, [str(word) for word in words])
     if isinstance(done.exception, InputError):
+        done.exception.args = (done.exception.written(cli_syntax),)  # as the command prints it
         raise done.exception
     assert isinstance(done.exception, SystemExit | None), done.exception
     return done
@@ -296,18 +299,36 @@ def test_without_duckdb_it_says_what_to_install(tmp_path: Path) -> None:
         done = bestarm_process(*words, code="import sys; sys.modules['duckdb'] = None")
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) == 1
-        assert done.stderr.startswith("bestarm: duckdb must be installed for a log to be read")
-        assert "pip install -e '.[log]'" in done.stderr
+        assert done.stderr == "bestarm: duckdb is required: pip install -e '.[log]' in a clone of bestarm\n"
     help_ = bestarm_process("identify", "--help", code="import sys; sys.modules['duckdb'] = None")
     assert help_.returncode == 0
 
 
-def test_messages_speak_of_options() -> None:
-    assert spoken("say missing='drop', or paired=True") == "say --missing drop, or --paired"
-    assert spoken('on_bad_row="skip" leaves out') == "--on-bad-row skip leaves out"
-    assert spoken("fill it in, or source=False if") == "fill it in, or no --source if"
-    assert spoken("say sigma=1.0, or bounds=(low, high) if") == "say --sigma 1.0, or --bounds low,high if"
-    assert spoken("epsilon = 0.1 and source='my column'") == "epsilon = 0.1 and --source 'my column'"
+@pytest.mark.parametrize(
+    ("name", "value", "python", "option"),
+    [
+        ("missing", "drop", "missing='drop'", "--missing drop"),
+        ("on_bad_row", "skip", "on_bad_row='skip'", "--on-bad-row skip"),
+        ("paired", True, "paired=True", "--paired"),
+        ("source", False, "source=False", "no --source"),
+        ("time", False, "time=False", "--time no"),
+        ("counted", False, "counted=False", "--counted no"),
+        ("sigma", 1.0, "sigma=1.0", "--sigma 1.0"),
+        ("bounds", (1, 5), "bounds=(1, 5)", "--bounds 1,5"),
+        ("bounds", (Verbatim("low"), Verbatim("high")), "bounds=(low, high)", "--bounds low,high"),
+        ("source", "my column", "source='my column'", "--source 'my column'"),
+        ("arm", ..., "arm=", "--arm"),
+        ("address", "tcp://host:8786", "address='tcp://host:8786'", "--dask tcp://host:8786"),
+    ],
+)
+def test_messages_speak_of_options(name: str, value: object, python: str, option: str) -> None:
+    said = Phrase("say {}, not epsilon=0.1", Setting(name, value))
+    assert said == f"say {python}, not epsilon=0.1"
+    assert to_cli_syntax(said) == f"say {option}, not epsilon=0.1"
+
+
+def test_a_text_that_mentions_no_setting_stays_as_it_is() -> None:
+    assert to_cli_syntax("of sigma=1 and {missing='drop'}") == "of sigma=1 and {missing='drop'}"
 
 
 def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:

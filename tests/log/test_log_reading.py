@@ -448,7 +448,7 @@ def test_a_bad_row_is_refused_with_its_line(
     path = written(tmp_path, PACKED[packed](text) if packed else text)
     error = refused(path, bounds=(0, 5))
     assert (error.parameter, error.rule, error.received) == (f"line 6 of {path}", rule, received)
-    assert error.fix.endswith('on_bad_row="skip" leaves out such rows, 2 of 5')
+    assert error.fix.endswith("on_bad_row='skip' leaves out such rows, 2 of 5")
     health = read_log(path, bounds=(0, 5), on_bad_row="skip").health
     assert (health.rows, health.used, health.bad_rows) == (5, 3, 2)
     assert [row.line for row in health.bad_examples] == [6, 8]

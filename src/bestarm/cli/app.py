@@ -9,6 +9,7 @@ import typer
 
 from bestarm import __version__
 from bestarm.cli.commands import all_commands
+from bestarm.cli.syntax import cli_syntax
 from bestarm.errors import BestarmError
 
 BAD_INPUT = 2
@@ -46,5 +47,5 @@ def run() -> None:
     try:
         app()
     except BestarmError as error:
-        print(f"bestarm: {error}", file=sys.stderr)
+        print(f"bestarm: {error.written(cli_syntax)}", file=sys.stderr)
         sys.exit(BAD_INPUT)

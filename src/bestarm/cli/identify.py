@@ -22,7 +22,6 @@ from bestarm.cli.log_options import (
     Wide,
     columns,
     reading_bar,
-    spoken_refusals,
 )
 from bestarm.cli.options import METHOD, explained_of_logs, given, named_method
 from bestarm.cli.output import Format, arm_rows, write_rows
@@ -167,7 +166,7 @@ def _answer(log: list[str], question: dict[str, Any]) -> LogResult:
     from bestarm.cli.compiling import compile_note
     from bestarm.log.verdict import identify_log
 
-    with spoken_refusals(), compile_note(), reading_bar() as bar:
+    with compile_note(), reading_bar() as bar:
         return identify_log(log[0] if len(log) == 1 else log, progress=bar, **question)
 
 

@@ -19,9 +19,8 @@ from bestarm.cli.log_options import (
     Wide,
     columns,
     reading_bar,
-    spoken,
-    spoken_refusals,
 )
+from bestarm.cli.syntax import to_cli_syntax
 
 
 class Form(enum.StrEnum):
@@ -53,12 +52,12 @@ def inspect(
     from bestarm.log.inspect import inspect_log
 
     read = columns(arm=arm, reward=reward, source=source, time=time, wide=wide, counted=counted, bounds=bounds)
-    with spoken_refusals(), reading_bar() as bar:
+    with reading_bar() as bar:
         found = inspect_log(log[0] if len(log) == 1 else log, **read, progress=bar)
     if form is Form.json:
         print(json.dumps(as_json(found.to_dict()), indent=1))
     else:
-        for line in spoken(str(found)).splitlines():
+        for line in map(to_cli_syntax, found.lines()):
             say(line, indent=2) if line.startswith("- ") else print(line)
 
 

@@ -1,9 +1,8 @@
-"""What `identify` and `inspect` share: the options of a log's columns, their messages, and progress on stderr."""
+"""What `identify` and `inspect` share: the options of a log's columns, and progress on stderr."""
 
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
@@ -45,42 +44,6 @@ Counted = Annotated[
     ),
 ]
 Bounds = Annotated[str | None, typer.Option(metavar="A,B", help="Lowest and highest possible reward, such as 1,5.")]
-
-_PARAMETERS = "arm|reward|source|time|wide|counted|missing|on_bad_row|paired|sequential|contamination|sigma|bounds|"
-_PARAMETERS += "good_enough|seed"
-_IN_PYTHON = re.compile(rf"\b({_PARAMETERS})=(True|False|None|'[^']*'|\"[^\"]*\"|\([^)]*\)|[\d.]+|(?=\W|$))")
-
-
-def spoken(text: str) -> str:
-    """Return a text in which parameters of Python are options of the command.
-
-    >>> spoken("missing='drop' would do, or paired=True; say which one it is with arm=")
-    '--missing drop would do, or --paired; say which one it is with --arm'
-    """
-
-    def option(found: re.Match[str]) -> str:
-        name, value = f"--{found[1].replace('_', '-')}", found[2]
-        if value == "False":
-            return f"{name} no" if found[1] in ("time", "counted") else f"no {name}"
-        if value in ("True", ""):
-            return name
-        bare = value.strip("'\"()").replace(", ", ",")
-        return f"{name} {bare}" if " " not in bare else f"{name} {value}"
-
-    return _IN_PYTHON.sub(option, text)
-
-
-@contextlib.contextmanager
-def spoken_refusals() -> Iterator[None]:
-    """Refuse input in the words of the command line."""
-    from bestarm.errors import InputError
-
-    try:
-        yield
-    except InputError as error:
-        if type(error) is not InputError:
-            raise
-        raise InputError(error.parameter, spoken(error.rule), error.received, spoken(error.fix)) from None
 
 
 def columns(

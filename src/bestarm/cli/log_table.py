@@ -10,8 +10,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from bestarm.cli.log_options import spoken
 from bestarm.cli.output import Format, arm_rows, finite_leads, write_rows
+from bestarm.cli.syntax import to_cli_syntax
 from bestarm.contamination import resolve
 from bestarm.identification.result import share_shown
 
@@ -30,14 +30,14 @@ _HEAD = 11  # of a line that begins with what it is about
 
 def print_verdict(result: LogResult) -> None:
     """Print all that a log says."""
-    say(spoken(str(result)))
+    say(str(result))
     print()
     _print_arms(result)
     facts = list(_facts(result))
     if facts:
         print()
         for head, text in facts:
-            say(f"{head:<{_HEAD}}{spoken(text)}", indent=_HEAD)
+            say(f"{head:<{_HEAD}}{text}", indent=_HEAD)
     if result.sensitivity:
         print(f"\nThe same{f' {result.pulls:,}' if result.sequential else ''} rewards at other epsilons")
         write_rows(_weighed(result), Format.table)
@@ -46,7 +46,7 @@ def print_verdict(result: LogResult) -> None:
             say(question)
     print("\nThe file")
     for sentence in result.health.sentences():
-        say(f"- {spoken(sentence)}", indent=2)
+        say(f"- {to_cli_syntax(sentence)}", indent=2)
 
 
 def say(text: str, indent: int = 0) -> None:

@@ -18,6 +18,7 @@ from bestarm.identification.source_tickets import SourceTickets, Turn
 from bestarm.identification.sources import BY_LABEL, Sources
 from bestarm.identification.tickets import Arrival, Pull, Tickets
 from bestarm.identification.waiting import MissingPull, Waiting
+from bestarm.phrases import Phrase, Setting
 from bestarm.problem import LabelT, Problem, checked_reward
 
 
@@ -215,7 +216,7 @@ class ByPull(abc.ABC, Generic[LabelT]):
         if self._sources is None:
             raise InputError(
                 "source",
-                "come with contamination='sources'",
+                Phrase("come with {}", Setting("contamination", "sources")),
                 source,
                 "leave it out, or say that sources may be dishonest",
             )

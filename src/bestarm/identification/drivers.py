@@ -112,7 +112,7 @@ class Budget(Generic[LabelT]):
             return checked_reward(self.problem, reward)
         except InputError as error:
             where = f"the call for {shown(pull.arm)} (pull {pull.number}) returned it"
-            raise InputError(error.parameter, error.rule, reward, f"{where}; {error.fix}") from None
+            raise InputError(error.parameter, error.rule, reward, f"{where}; " + error.fix) from None
 
     def pause(self) -> float:
         """Seconds until the next try of one that is stalled."""

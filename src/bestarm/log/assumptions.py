@@ -14,6 +14,7 @@ from bestarm.contamination import resolve, whole_share
 from bestarm.errors import InputError
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED
+from bestarm.phrases import Phrase, Setting
 from bestarm.problem import Problem
 
 Counts = NDArray[np.int64]
@@ -42,15 +43,24 @@ def check_log(rewards: Rewards, kind: str, bounds: object, paired: bool) -> None
     if len(rewards.labels) < 2:
         raise InputError("log", "have at least two arms", rewards.labels, "which column is the arm?")
     if kind == "sources" and rewards.sources is None:
-        raise InputError("source", "be a column of the log for contamination='sources'", None, "say which one it is")
+        raise no_sources()
     if paired and (kind != "sources" or bounds is None):
         raise InputError("paired", "come with sources and bounds", paired, "a difference needs both, and both rewards")
+
+
+def no_sources() -> InputError:
+    """Return the error for a log without a column of sources, where epsilon is a share of them."""
+    rule = Phrase("be a column of the log for {}", Setting("contamination", "sources"))
+    return InputError("source", rule, None, "say which one it is")
 
 
 def check_missing(rewards: Rewards, problem: Problem, kind: str, aside: Counts) -> None:
     """Refuse a log of which more is missing or out of bounds, and counts as replaced, than epsilon allows for."""
     missing, numbers = rewards.missing, rewards.numbers + rewards.missing + aside
-    fix = "give a larger epsilon, or missing='drop' if being missing has nothing to do with what they would have been"
+    fix: str = Phrase(
+        "give a larger epsilon, or {} if being missing has nothing to do with what they would have been",
+        Setting("missing", "drop"),
+    )
     if rewards.health.outside:
         fix = "give a larger epsilon: a reward out of bounds that is skipped was certainly not a clean one"
     rule = "allow for what is missing, or out of bounds, and so counts as replaced"

@@ -9,6 +9,7 @@ from bestarm.errors import InputError
 from bestarm.log.cells import BAD_COUNT, BAD_JSON, BAD_REWARD, BLANK, DATES, NO_SOURCE, NO_TIME, RULES
 from bestarm.log.files import LogFile
 from bestarm.log.rewards import BadRow
+from bestarm.phrases import Phrase, Setting, phrase
 
 if TYPE_CHECKING:
     from bestarm.log.reading import Log
@@ -92,7 +93,7 @@ def refuse_open_quotes(log: Log, rejects: list[Reject]) -> None:
 
 def refuse_first(log: Log, rejects: list[Reject], bad: int, rows: int) -> None:
     """Refuse the log for the first of its bad rows."""
-    others = f'; on_bad_row="skip" leaves out such rows, {bad:,} of {rows:,}'
+    others = Phrase(f"; {{}} leaves out such rows, {bad:,} of {rows:,}", Setting("on_bad_row", "skip"))
     found = next(bad_rows(log, 1), None)
     torn = described(rejects[0]) if rejects else None
     names = [file.name for file in log.files]
@@ -103,11 +104,11 @@ def refuse_first(log: Log, rejects: list[Reject], bad: int, rows: int) -> None:
             raise InputError(_where(log, row), rule, row.value, fix + others)
     assert found is not None
     row, state, column = found
-    rule, fix = RULES[state][0].format(column=column, bounds=log.bounds, dates=DATES), "correct it"
+    rule, fix = RULES[state][0].format(column=column, bounds=log.bounds, dates=DATES), phrase("correct it")
     if state == BAD_REWARD and "," in row.value and not log.has_commas:
-        fix = "other rewards have a decimal point, so that this comma is not clear; correct it"
+        fix = phrase("other rewards have a decimal point, so that this comma is not clear; correct it")
     elif state == NO_SOURCE:
-        fix = "fill it in, or source=False if it does not matter who gave a reward"
+        fix = Phrase("fill it in, or {} if it does not matter who gave a reward", Setting("source", False))
     raise InputError(_where(log, row), rule, row.value, fix + others)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bestarm.errors import InputError
+from bestarm.phrases import Phrase, Setting
 from bestarm.validation import number
 
 NAMES = {
@@ -112,7 +113,9 @@ def choose(
             return name
         if len(set(matches)) < len(matches):
             raise InputError(parameter, "be one column", matches[0], "two columns have this name; rename one of them")
-        fix = f"{_listed(matches)} could be meant" if matches else f"say which one it is with {parameter}="
+        fix = f"{_listed(matches)} could be meant"
+        if not matches:
+            fix = Phrase("say which one it is with {}", Setting(parameter))
         raise InputError(parameter, f"name one of the columns {_listed(names)}", None, fix)
 
     def giver(among: Sequence[str]) -> str | None:
@@ -122,8 +125,8 @@ def choose(
         seen = [name for name in among if plain(name) in NAMES["source"]]
         if seen:
             guesses.append(
-                f"The column {seen[0]!r} may say who gave a reward; it was not used: with source={seen[0]!r}, epsilon "
-                "is a share of the sources."
+                f"The column {seen[0]!r} may say who gave a reward; it was not used: "
+                + Phrase("with {}, epsilon is a share of the sources.", Setting("source", seen[0]))
             )
         return None
 
@@ -155,7 +158,8 @@ def choose(
         guesses.append(f"The column {often[0]!r} was taken for how often a row occurs, by its name.")
         return Columns(arm=first, reward=second, count=often[0], guesses=tuple(guesses))
     guesses += [
-        f"The column {name!r} may say how often a row occurs; it was not used: with counted={name!r} it is."
+        f"The column {name!r} may say how often a row occurs; it was not used: "
+        + Phrase("with {} it is.", Setting("counted", name))
         for name in often
     ]
     who = giver(rest)

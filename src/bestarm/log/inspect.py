@@ -85,6 +85,10 @@ class Inspection:
         return asdict(self) | {"health": asdict(self.health) | {"sentences": self.health.sentences()}}
 
     def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """Return what was found as lines to print; a line that begins with a dash is a sentence."""
         shown = sorted(self.arms, key=lambda arm: -arm.mean)[:_SHOWN]
         width = min(max(3, *(len(str(arm.arm)) for arm in shown)), 50)
         lines = [f"{len(self.arms):,} arms, {self.total:,} rewards from {self.lowest:g} to {self.highest:g}."]
@@ -101,8 +105,7 @@ class Inspection:
         lines += ["", "What it supports", *(f"- {sentence}" for sentence in self.supports), "", "What looks wrong"]
         lines += [f"- {each.sentence}" for each in self.suspicions] or ["- None of the things these checks look for."]
         lines += [f"- {note}" for note in self.notes]
-        lines += ["", "The file", *(f"- {sentence}" for sentence in self.health.sentences())]
-        return "\n".join(lines)
+        return [*lines, "", "The file", *("- " + sentence for sentence in self.health.sentences())]
 
 
 def inspect_log(

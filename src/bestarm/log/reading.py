@@ -26,6 +26,7 @@ from bestarm.log.columns import choose, is_header
 from bestarm.log.files import LogFile, damaged, find_files, first_line, quoted, recognise
 from bestarm.log.rewards import Health, Rewards, SourceTable
 from bestarm.log.tables import as_table
+from bestarm.phrases import Phrase, Setting
 from bestarm.validation import number, one_of
 
 try:
@@ -472,16 +473,18 @@ class Log:
         lost, total = sum(missing.values()), sum(missing.values()) + sum(number.values())
         if lost and self._options.missing == "refuse":
             share = f"{lost:,} of {total:,} missing ({100.0 * lost / total:.3g} %)"
-            fix = (
-                "compare this with epsilon: missing='replaced' if they may have been taken away as contamination "
-                "would, missing='drop' if their absence says nothing"
+            fix = Phrase(
+                "compare this with epsilon: {} if they may have been taken away as contamination would, {} if their "
+                "absence says nothing",
+                Setting("missing", "replaced"),
+                Setting("missing", "drop"),
             )
             raise InputError("missing", "say what a missing reward is, drop or replaced", share, fix)
         for label in sorted({*missing, *outside}):
             if label not in number:
                 lost = missing.get(label, 0) + outside.get(label, 0)
-                fix = f"leave out its rows ({lost:,}, each without a reward that can be used)"
-                raise InputError(f"the arm {label!r}", "have at least one reward", 0, fix)
+                rest = f"leave out its rows ({lost:,}, each without a reward that can be used)"
+                raise InputError(f"the arm {label!r}", "have at least one reward", 0, rest)
         if len(number) < 2:
             rule = "have at least two arms"
             raise InputError(self._name, rule, sorted(number), "among fewer there is nothing to identify")

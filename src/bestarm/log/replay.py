@@ -11,6 +11,7 @@ from bestarm.errors import InputError
 from bestarm.identification.identifier import Identifier
 from bestarm.identification.result import Result
 from bestarm.identification.robustness import Sensitivity
+from bestarm.log.assumptions import no_sources
 from bestarm.log.cells import DATES
 from bestarm.log.pricing import count_discounted
 from bestarm.log.reading import open_log
@@ -18,6 +19,7 @@ from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods import get_method
 from bestarm.methods.bets import farthest_clip
+from bestarm.phrases import Phrase, Setting
 from bestarm.policies.policy import Factory
 
 _CHUNK = 1 << 14  # rewards told at a time
@@ -48,16 +50,18 @@ def replay_log(
     Options are those of the method; one that is None or False was not given.
     """
     if isinstance(sigma, str):
-        raise InputError("sigma", "be a number for a replay", sigma, "estimate it without sequential=True first")
+        fix = Phrase("estimate it without {} first", Setting("sequential", True))
+        raise InputError("sigma", "be a number for a replay", sigma, fix)
     if isinstance(data, Rewards):
         raise InputError("data", "be the log itself for a replay", "Rewards", "rewards that were read have no order")
     if columns.get("missing") == "replaced":
-        raise InputError("missing", "be drop or refuse for a replay", "replaced", "leave out sequential=True")
+        fix = Phrase("leave out {}", Setting("sequential", True))
+        raise InputError("missing", "be drop or refuse for a replay", "replaced", fix)
     get_method(method)  # refused before the log is read
     rewards, rows = _rows(data, columns)
     kind = contamination or ("sources" if rewards.sources is not None else "share-of-all")
     if kind == "sources" and rewards.sources is None:
-        raise InputError("source", "be a column of the log for contamination='sources'", None, "say which one it is")
+        raise no_sources()
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     if contamination is not None or method == "certified":
         given["contamination"] = kind
@@ -140,5 +144,6 @@ def _rows(data: Any, columns: dict[str, Any]) -> tuple[Rewards, dict[str, Any]]:
             raise InputError("sequential", "be False for a counted log", True, "counts have no order")
         if log.lost_time is not None:
             rule = f"be numbers or dates {DATES} for a replay in its order"
-            raise InputError("time", rule, log.lost_time, "correct it, or say time=False for the order of the file")
+            fix = Phrase("correct it, or say {} for the order of the file", Setting("time", False))
+            raise InputError("time", rule, log.lost_time, fix)
         return rewards, log.in_order()

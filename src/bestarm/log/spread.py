@@ -23,6 +23,7 @@ from bestarm.errors import InputError
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED
+from bestarm.phrases import Phrase, Setting
 from bestarm.problem import pose
 from bestarm.validation import checked
 
@@ -48,9 +49,8 @@ def with_estimated_sigma(
     if bounds is not None:
         raise InputError("sigma", "be left out where there are bounds", "estimate", "bounds are all that is needed")
     if kind == "sources":
-        raise InputError(
-            "sigma", "be a number for contamination='sources'", "estimate", "give sigma or, better, bounds"
-        )
+        rule = Phrase("be a number for {}", Setting("contamination", "sources"))
+        raise InputError("sigma", rule, "estimate", "give sigma or, better, bounds")
     seed = seed_of(rewards) if seed is None else int(checked(seed=seed)[0])
     aside, rest = set_aside(rewards, seed)
     sigma = largest_sigma(rewards, aside, kind, SHARE_OF_DELTA * delta, epsilon)

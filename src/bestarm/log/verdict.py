@@ -24,6 +24,7 @@ from bestarm.log.pricing import Allowance, count_discounted
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.methods.bets import COUNTED
+from bestarm.phrases import Phrase, Setting
 from bestarm.problem import Label, Problem, checked_reward, pose
 from bestarm.validation import checked, one_of
 
@@ -106,13 +107,17 @@ def identify_log(
     else:
         if sigma is None and bounds is None:
             check_there(data)
-            fix = "bounds are better: bounds=(1, 5) for one to five stars; inspect says what a log supports"
+            fix = Phrase(
+                "bounds are better: {} for one to five stars; inspect says what a log supports",
+                Setting("bounds", (1, 5)),
+            )
             raise InputError("sigma", "be given, or bounds", "neither", fix)
         pose(2, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)  # what is refused, is before the reading
     if seed is not None:
         checked(seed=seed)
         if sigma != "estimate":
-            raise InputError("seed", "come with sigma='estimate'", seed, "nothing else is picked at random")
+            rule = Phrase("come with {}", Setting("sigma", "estimate"))
+            raise InputError("seed", rule, seed, "nothing else is picked at random")
     if good_enough is not None:
         (good_enough,) = checked(good_enough=good_enough)
     if sequential:
@@ -130,7 +135,8 @@ def identify_log(
             **(replay or {}),
         )
     if replay:
-        raise InputError("replay", "come with sequential=True", replay, "all rows are weighed at once without it")
+        rule = Phrase("come with {}", Setting("sequential", True))
+        raise InputError("replay", rule, replay, "all rows are weighed at once without it")
     rewards = _rewards(data, columns)
     kind = contamination or ("sources" if rewards.sources is not None else "share-of-all")
     check_log(rewards, kind, bounds, paired)
@@ -356,13 +362,13 @@ class _Verdict:
                 return ""
             return (
                 f"of the sources that rewarded {one!r} or {two!r}, {100.0 * single:.2g} % rewarded only one of them, "
-                "which with paired=True counts as the worst that it could have said: leave out paired=True"
+                "which counts as the worst that it could have said when rewards are paired: do not pair them"
             )
         if not self._evidence.is_one_sided(*ranked[:2]):
             return ""
         return (
             f"hardly any source rewarded one of {one!r} and {two!r} before the other, so that little can be told: if "
-            "the log is sorted by arm, say which column is the time, or paired=True if all were asked about both"
+            "the log is sorted by arm, say which column is the time; or pair the rewards if all were asked about both"
         )
 
     def _more(self, left: list[int]) -> dict[Label, int]:

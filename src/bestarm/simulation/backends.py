@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestarm.errors import InputError
+from bestarm.phrases import Phrase, Setting
 from bestarm.policies.policy import PolicyRule
 from bestarm.simulation.chunks import ChunkResult, Spec, run_chunk
 from bestarm.simulation.fingerprints import code_key
@@ -127,7 +128,8 @@ def _packed(spec: Spec) -> Packed:
     try:
         data = cloudpickle.dumps(spec)
     except Exception as error:  # whatever an arm, an adversary or a policy of the user's raises
-        reason = f"{type(error).__name__}: {error}; use backend='threads', or functions without such things"
+        use = Phrase("use {}, or functions without such things", Setting("backend", "threads"))
+        reason = f"{type(error).__name__}: {error}; " + use
         whose: tuple[str, Any] = ("bandit", spec.bandit)
         if isinstance(spec.rule, PolicyRule) and not _can_be_sent(spec.rule):
             whose = ("method", spec.rule.factory)
@@ -225,8 +227,11 @@ def _client(distributed: Any, address: str | None) -> Iterator[Any]:
             "address",
             "be given where no Dask client is active",
             None,
-            "pass address='tcp://host:8786' of a scheduler; or start workers here by"
-            " client = distributed.Client(distributed.LocalCluster()); or create a distributed.Client of your cluster"
-            " first, which is then used",
+            Phrase(
+                "pass {} of a scheduler; or start workers here by "
+                "client = distributed.Client(distributed.LocalCluster()); or create a distributed.Client of your "
+                "cluster first, which is then used",
+                Setting("address", "tcp://host:8786"),
+            ),
         ) from error
     yield current

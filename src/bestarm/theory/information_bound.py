@@ -30,6 +30,7 @@ from bestarm.bandits.adversaries import Adversary
 from bestarm.contamination.powers import BLIND_COINS
 from bestarm.errors import InputError
 from bestarm.kernels.rewards import draws
+from bestarm.phrases import Phrase, Setting
 from bestarm.validation import checked, number, numbers, one_of
 
 Floats = NDArray[np.float64]
@@ -107,7 +108,8 @@ def contaminated_bound(
         raise InputError("means", "be at least two finite numbers", means, "give one mean per arm, as a flat list")
     if (sigma is None) == (bounds is None):
         received = "neither" if sigma is None else f"sigma={sigma!r} and bounds={bounds!r}"
-        raise InputError("sigma", "be given, or bounds, and not both", received, "say sigma=1.0 or bounds=(0, 1)")
+        fix = Phrase("say {} or {}", Setting("sigma", 1.0), Setting("bounds", (0, 1)))
+        raise InputError("sigma", "be given, or bounds, and not both", received, fix)
     if bounds is not None:
         if family is not None:
             raise InputError("family", "be left out with bounds", family, "all laws within the bounds are allowed for")
