@@ -14,6 +14,7 @@ EXTRAS = {
     "pooch": "paper",
     "psycopg": "live",
     "pyarrow": "tables",
+    "pydantic": "paper",
     "rich": "cli",
     "sqlalchemy": "live",
     "typer": "cli",

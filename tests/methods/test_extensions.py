@@ -60,7 +60,7 @@ LOOK = """
 import json, bestarm as ba
 from bestarm.simulation.attack_bench import attack_methods
 from bestarm.bandits import ATTACKS
-from bestarm.scenarios.scenario_file import BY_MEANS, LAWS
+from bestarm.scenarios.models import BY_MEANS, LAWS
 from bestarm.paper import EXPERIMENTS
 arm = ba.Coin(0.5)
 print(json.dumps({

@@ -17,8 +17,9 @@ from bestarm.bandits import Bandit, Bernoulli, Gaussian, adversaries, paper_adve
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
 from bestarm.scenarios import Experiment, RandomCentres
+from bestarm.scenarios.models import LAWS
 from bestarm.scenarios.scenario import SHOWN, run_scenario, run_study
-from bestarm.scenarios.scenario_file import LAWS, parse_scenario, read_scenario, template
+from bestarm.scenarios.scenario_file import parse_scenario, read_scenario, template
 from bestarm.simulation import simulate
 from command_line import Done, bestarm
 from places import ROOT
@@ -83,7 +84,7 @@ def test_every_law_can_be_an_arm_of_the_list(law: str) -> None:
     arms = f'[[arms]]\nlaw = "{law}"\n{PARAMETERS[law]}\n[[arms]]\nlabel = "low"\nlaw = "gaussian"\nmean = -1'
     scenario = parse_scenario(toml(arms=arms))
     assert [arm.mean for arm in scenario.arms] == pytest.approx([MEANS[law], -1.0])
-    assert scenario.labels == ("arm 0", "low")
+    assert [named.label for named in scenario.named_arms] == ["arm 0", "low"]
 
 
 @pytest.mark.parametrize(

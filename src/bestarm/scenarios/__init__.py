@@ -1,10 +1,10 @@
 """Simulated experiments: what one is, how it is run, its tables and figures. `bestarm.paper` has nine."""
 
-from bestarm.scenarios.experiment import Attack, Curve, Experiment, Given, Point, RandomCentres
+from bestarm.scenarios.experiment import CatalogueAttack, Curve, Experiment, Given, Point, RandomCentres, WithinShare
 from bestarm.scenarios.run import Folder, Run, run_points, wanted_trials
 
 __all__ = [
-    "Attack",
+    "CatalogueAttack",
     "Curve",
     "Experiment",
     "Folder",
@@ -12,6 +12,7 @@ __all__ = [
     "Point",
     "RandomCentres",
     "Run",
+    "WithinShare",
     "run_points",
     "wanted_trials",
 ]

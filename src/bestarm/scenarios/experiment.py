@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, paper_adversary
+from bestarm.bandits.adversaries import Quota
 from bestarm.bandits.arms import CompiledArm
 from bestarm.kernels.rewards.draws import GAUSSIAN
 
@@ -62,7 +63,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Attack:
+class CatalogueAttack:
     """An attack of the catalogue, by name: it knows the arms and epsilon."""
 
     name: str
@@ -77,7 +78,24 @@ class Attack:
         return f"the attack {self.name}"
 
 
-AdversaryChoice = RandomCentres | Given | Attack
+@dataclass(frozen=True)
+class WithinShare:
+    """An adversary that keeps to a share epsilon of the rewards of each arm, picked at random."""
+
+    choice: RandomCentres | Given | CatalogueAttack
+
+    def adversaries(self, arms: tuple[Arm, ...], epsilon: float, seed: int) -> tuple[Adversary | None, ...]:
+        """Return the adversaries of a seed, each with its quota."""
+        drawn = self.choice.adversaries(arms, epsilon, seed)
+        return tuple(adversary and Quota(adversary, "random") for adversary in drawn)
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return self.choice.words
+
+
+AdversaryChoice = RandomCentres | Given | CatalogueAttack | WithinShare
 
 
 @dataclass(frozen=True)
@@ -130,7 +148,7 @@ class Experiment:
         Sub-Gaussian scale that the methods are told; None if they are told bounds.
     bounds : (float, float) or None
         Lowest and highest reward, told in place of sigma.
-    adversary : RandomCentres, Given or Attack
+    adversary : RandomCentres, Given, CatalogueAttack or WithinShare
         What contaminated rewards are drawn from.
     choices : tuple of str
         What the text leaves open, and what we do.
@@ -220,7 +238,7 @@ class Point:
     adversary_epsilon : float
         The epsilon at which the adversary is drawn: the largest of the experiment. An adversary that leaves the best
         arm the best there does so at every smaller epsilon, so that one serves the whole experiment (reading #17).
-    adversary : RandomCentres, Given or Attack
+    adversary : RandomCentres, Given, CatalogueAttack or WithinShare
         What contaminated rewards are drawn from.
     """
 

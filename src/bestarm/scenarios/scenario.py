@@ -17,11 +17,12 @@ from bestarm.contamination import of_options
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
 from bestarm.problem import pose
-from bestarm.scenarios.experiment import Attack, Experiment, RandomCentres
+from bestarm.scenarios.experiment import CatalogueAttack, Experiment, RandomCentres
 from bestarm.scenarios.figures import save_figures
+from bestarm.scenarios.models import shown
 from bestarm.scenarios.page import bullets, image, measured, packages, table, text, write_page
 from bestarm.scenarios.run import Folder, Run, checked_run, run_points, wanted_trials
-from bestarm.scenarios.scenario_file import Scenario, read_scenario, shown, with_settings
+from bestarm.scenarios.scenario_file import Scenario, read_scenario, with_settings
 from bestarm.scenarios.tables import points_table, write_table, write_trials
 from bestarm.simulation import progress_bar
 from bestarm.simulation.progress import Progress
@@ -199,7 +200,7 @@ def _arms(scenario: Scenario) -> str:
     best = max(arm.mean for arm in scenario.arms)
     rows = [
         [label, law, f"{arm.mean:.6g}", "best" if arm.mean == best else f"{best - arm.mean:.4g}"]
-        for label, law, arm in zip(scenario.labels, scenario.laws, scenario.arms, strict=True)
+        for label, law, arm in scenario.named_arms
     ]
     more = len(rows) - ARMS_SHOWN
     rest = f"<p>And {more:,} more, which are in the file below.</p>" if more > 0 else ""
@@ -209,17 +210,16 @@ def _arms(scenario: Scenario) -> str:
 
 
 def _adversary(scenario: Scenario) -> str:
-    first = scenario.experiments[0]
-    chosen = first.adversary
+    chosen = scenario.adversary
     words = [f"Replaced rewards: {chosen.words}."]
-    if isinstance(chosen, Attack):
+    if isinstance(chosen, CatalogueAttack):
         words = [f"The attack {chosen.name}: {_attack_words(chosen.name)}"]
     if scenario.quota:
         words.append(
             "At any time at most a share ε of the rewards of each arm is replaced, picked at random: some method is "
             "told of such a share, and all methods face the same adversary."
         )
-    elif chosen.words != "nothing is replaced" and not isinstance(chosen, Attack):
+    elif chosen.words != "nothing is replaced" and not isinstance(chosen, CatalogueAttack):
         words.append("Each reward is replaced with probability ε, independently of all others.")
     if isinstance(chosen, RandomCentres) and len(scenario.arms) <= CENTRES_SHOWN:
         for experiment in scenario.experiments:
@@ -268,7 +268,7 @@ def _notes(scenario: Scenario, points: pd.DataFrame) -> list[str]:
         )
     if sum(arm.mean == max(first.means) for arm in scenario.arms) > 1:
         notes.append("Several arms have the highest mean; naming any of them counts as right.")
-    if isinstance(first.adversary, Attack) and first.sweep == "epsilon":
+    if isinstance(scenario.adversary, CatalogueAttack) and first.sweep == "epsilon":
         notes.append(f"The values of the attack are those for the largest ε, {max(first.epsilons):g}, at every ε.")
     cut = points[points["undecided"] > 0.0]
     if len(cut):
