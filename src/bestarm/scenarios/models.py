@@ -111,7 +111,7 @@ def errors_at(path: str, renamed: Mapping[str, str] | None = None) -> Iterator[N
         yield
     except InputError as error:
         parameter = (renamed or {}).get(error.parameter, join(path, error.parameter))
-        raise InputError(parameter, error.rule, error.received, error.fix) from None
+        raise error.about(parameter) from None
 
 
 def _check_table(table: Any, path: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bestarm.bandits import ATTACKS, Arm, Bandit
-from bestarm.contamination import of_options
+from bestarm.contamination import of_options, powers
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
 from bestarm.problem import Problem, pose
@@ -210,7 +210,7 @@ def _adversary(table: ScenarioTable, arms: Sequence[Arm]) -> AdversaryChoice:
         choice = RandomCentres(**{**values, "draws": draws})
     elif kind == "attack":
         choice = CatalogueAttack(**values)
-        if ATTACKS[choice.name][0] not in ("oblivious", "prescient"):
+        if ATTACKS[choice.name][0] not in (powers.OBLIVIOUS, powers.PRESCIENT):
             return choice  # it picks its hits itself
     else:
         (first, *_) = signature(VALUES[kind]).parameters
