@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from bestarm.moved import find_moved_modules
+
 if TYPE_CHECKING:
     from bestarm import reference as reference
     from bestarm import testing as testing
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from bestarm.theory.planning import plan as plan
 
 __version__ = "0.1.0"
+find_moved_modules()
 
 # Every public name and its module, loaded when first used: `import bestarm` and `bestarm --help` must not wait for the
 # compiler. The laws of arms come on top, from bandits/arms.py.
