@@ -67,7 +67,7 @@ def checked(contamination: Any) -> str:
 
 
 # Where a price is tried: what a bet pays on average, at most and at least, as bets of the certified method do.
-_LEAST = (0.05, 0.3, 1.0)
+_LEAST = (0.0, 0.05, 0.3, 1.0)
 _MOST = (1.02, 1.5, 4.0, 50.0)
 _EPSILONS = (0.0, 1e-4, 0.01, 0.1, 0.3, 0.49)
 _NUMBERS = (0, 1, 10, 1000, 10**6)

@@ -21,7 +21,8 @@ from scipy.stats import binom
 
 from bestarm.bandits import Bandit, Discrete, Gaussian, adversaries, paper_adversary
 from bestarm.bandits.adversaries import Adversary
-from bestarm.contamination import SIMULATED, default, resolve
+from bestarm.contamination import SIMULATED, Contamination, default, resolve
+from bestarm.contamination import checked as checked_contamination
 from bestarm.contamination.powers import BLIND_COINS
 from bestarm.errors import InputError
 from bestarm.extras import needs
@@ -198,7 +199,7 @@ def plan(
     one_of("family", family, families, " with bounds" if problem.bounds else " with sigma")
     if problem.bounds and not problem.bounds[0] <= values.min() <= values.max() <= problem.bounds[1]:
         raise InputError("means", f"lie in the bounds {problem.bounds}", means, "no reward can average outside them")
-    one_of("contamination", contamination, SIMULATED)
+    contamination = _checked_contamination(contamination)
     chosen: Sequence[str | Factory] = tuple(METHODS) if methods is None else methods
     if isinstance(chosen, str) or not isinstance(chosen, Sequence):
         raise InputError("methods", "be a list of names", methods, 'such as ["g-cbai", "se-cbai"]')
@@ -237,6 +238,13 @@ def plan(
     )
     limits = (best, gap, bias, 2.0 * bias, gap - 2.0 * bias, gap > 2.0 * bias, *_tolerated(gap, problem, family))
     return Plan(*(*question, int(max_pulls), int(seed), *limits, least, explored, tuple(rows)))
+
+
+def _checked_contamination(contamination: str) -> str:
+    """Return a contamination model that can be simulated: a name, or a model of the user's own."""
+    if not isinstance(contamination, Contamination) or not contamination.simulated:
+        one_of("contamination", contamination, SIMULATED)
+    return checked_contamination(contamination)
 
 
 def _tolerated(gap: float, problem: Problem, family: str) -> tuple[float, str]:
