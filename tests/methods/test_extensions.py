@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import bestarm
@@ -70,6 +71,44 @@ print(json.dumps({
 }))
 """
 
+CONTAMINATION = '''"""A share of each arm's rewards, and five more."""
+
+from bestarm.contamination import Share
+
+
+class ShareAndBurst(Share):
+    """At most a share epsilon of each arm's rewards is replaced, and five more."""
+
+    name = "share-and-burst"
+    words = "at most a share epsilon of each arm's rewards so far was replaced, and five more, chosen in any way"
+    burst = 5
+
+
+MODEL = ShareAndBurst()
+'''
+ASK = """
+import json, bestarm as ba
+import pandas as pd
+from scipy.stats import binom
+question = {"delta": 0.1, "epsilon": 0.05, "bounds": (0, 1)}
+found = {}
+for kind in ("share-of-arm", "share-and-burst"):
+    finder = ba.Identifier(["A", "B"], **question, contamination=kind)
+    finder.tell_many(["A", "B"] * 200, [1.0, 0.0] * 200)
+    rows = pd.DataFrame({"arm": ["A", "B"] * 200, "reward": [1.0, 0.0] * 200})
+    log = ba.identify_log(rows, arm="arm", reward="reward", **question, contamination=kind)
+    fakes = ba.adversaries.Quota(ba.adversaries.Point([0.0, 1.0]), "random")
+    bandit = ba.Bandit([ba.Bernoulli(0.8), ba.Bernoulli(0.3)], 0.05, fakes)
+    trials = ba.simulate(bandit, "certified", delta=0.1, bounds=(0, 1), trials=200, seed=5, contamination=kind)
+    found[kind] = {
+        "live": [finder.result.best, finder.result.pulls, str(finder.result)],
+        "log": [log.best, log.replaced, str(log)],
+        "trials": [trials.decided, float(trials.mean_pulls), bool(trials.wrong <= binom.isf(0.001, 200, 0.1))],
+        "covered": kind in fakes.contaminations,
+    }
+print(json.dumps(found))
+"""
+
 
 def inserted(path: Path, text: str, before: str) -> None:
     source = path.read_text(encoding="utf-8")
@@ -77,10 +116,29 @@ def inserted(path: Path, text: str, before: str) -> None:
     path.write_text(source.replace(before, text + before), encoding="utf-8")
 
 
+def copied(folder: Path) -> tuple[Path, Callable[..., str]]:
+    """Return a copy of the package, and a function that runs Python with it."""
+    copy = folder / "bestarm"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(folder),
+        "NUMBA_CACHE_DIR": str(folder / "kernels"),
+        "COLUMNS": "100",
+    }
+
+    def run(*words: str) -> str:
+        words = (sys.executable, *words)
+        done = subprocess.run(words, env=environment, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return copy, run
+
+
 def test_a_method_an_arm_an_adversary_an_experiment_and_a_command_are_found_by_themselves(tmp_path: Path) -> None:
     """Files touched: a method's own (its kernel's would be a second), and one for each of the others."""
-    copy = tmp_path / "bestarm"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    copy, run = copied(tmp_path)
     (copy / "methods" / "quick_median.py").write_text(METHOD, encoding="utf-8")
     (copy / "cli" / "hello.py").write_text(COMMAND, encoding="utf-8")
     inserted(copy / "bandits" / "arms.py", ARM, "# Every law of this file by name")
@@ -88,14 +146,6 @@ def test_a_method_an_arm_an_adversary_an_experiment_and_a_command_are_found_by_t
     adversaries.write_text(adversaries.read_text(encoding="utf-8") + ADVERSARY, encoding="utf-8")
     inserted(copy / "bandits" / "attacks.py", ATTACK, '    "bursts": ("bursts"')
     inserted(copy / "paper" / "experiments.py", EXPERIMENT, "    )\n}\n")
-
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "COLUMNS": "100"}
-
-    def run(*words: str) -> str:
-        words = (sys.executable, *words)
-        done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
     found = json.loads(run("-c", LOOK))
     assert found["methods"] == [*bestarm.METHODS, "quick-median"]
@@ -109,7 +159,39 @@ def test_a_method_an_arm_an_adversary_an_experiment_and_a_command_are_found_by_t
     assert "hello" in run("-m", "bestarm", "--help")
 
 
+def test_a_contamination_model_is_one_file(tmp_path: Path) -> None:
+    """Files touched: its own. Live, in logs, plans, simulations and help texts it is there, and its promise holds."""
+    copy, run = copied(tmp_path)
+    (copy / "contamination" / "share_and_burst.py").write_text(CONTAMINATION, encoding="utf-8")
+    words = "at most a share epsilon of each arm's rewards so far was replaced, and five more, chosen in any way"
+
+    found = json.loads(run("-c", ASK))
+    few, many = found["share-of-arm"], found["share-and-burst"]
+    assert few["live"][0] == many["live"][0] == few["log"][0] == many["log"][0] == "A"
+    assert many["live"][1] > few["live"][1]
+    assert words in many["live"][2]
+    assert words in many["log"][2]
+    assert (few["log"][1], many["log"][1]) == (10, 15)
+    assert many["trials"][1] > few["trials"][1]
+    assert few["trials"][2]
+    assert many["trials"][0] > 150
+    assert many["trials"][2]
+    assert many["covered"]
+
+    for command in ("plan", "simulate", "attack", "identify"):
+        assert "share-and-burst: at most a share epsilon" in " ".join(run("-m", "bestarm", command, "--help").split())
+    given = ("--contamination", "share-and-burst", "--methods", "certified", "--trials", "5")
+    plan = run("-m", "bestarm", "plan", "--means", "0.9,0.1", "--bounds", "0,1", "--epsilon", "0.05", *given)
+    assert f"contamination   share-and-burst: {words}" in plan
+    assert "certified" in plan
+
+
 def test_no_room_lists_what_it_finds() -> None:
     """The names of methods and commands stand in their own files only."""
-    for registry, name in (("methods/registry.py", "median"), ("cli/app.py", "plan"), ("__init__.py", "LogNormal")):
+    for registry, name in (
+        ("methods/registry.py", "median"),
+        ("contamination/registry.py", "malicious"),
+        ("cli/app.py", "plan"),
+        ("__init__.py", "LogNormal"),
+    ):
         assert name not in (PACKAGE / registry).read_text(encoding="utf-8")
