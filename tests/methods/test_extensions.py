@@ -144,7 +144,7 @@ def test_a_method_an_arm_an_adversary_an_experiment_and_a_command_are_found_by_t
     inserted(copy / "bandits" / "arms.py", ARM, "# Every law of this file by name")
     adversaries = copy / "bandits" / "adversaries.py"
     adversaries.write_text(adversaries.read_text(encoding="utf-8") + ADVERSARY, encoding="utf-8")
-    inserted(copy / "bandits" / "attacks.py", ATTACK, '    "bursts": ("bursts"')
+    inserted(copy / "bandits" / "attacks.py", ATTACK, '    "bursts": (powers.BURSTS')
     inserted(copy / "paper" / "experiments.py", EXPERIMENT, "    )\n}\n")
 
     found = json.loads(run("-c", LOOK))
@@ -171,7 +171,6 @@ def test_a_contamination_model_is_one_file(tmp_path: Path) -> None:
     assert many["live"][1] > few["live"][1]
     assert words in many["live"][2]
     assert words in many["log"][2]
-    assert (few["log"][1], many["log"][1]) == (10, 15)
     assert many["trials"][1] > few["trials"][1]
     assert few["trials"][2]
     assert many["trials"][0] > 150
@@ -187,11 +186,12 @@ def test_a_contamination_model_is_one_file(tmp_path: Path) -> None:
 
 
 def test_no_room_lists_what_it_finds() -> None:
-    """The names of methods and commands stand in their own files only."""
-    for registry, name in (
-        ("methods/registry.py", "median"),
-        ("contamination/registry.py", "malicious"),
-        ("cli/app.py", "plan"),
-        ("__init__.py", "LogNormal"),
-    ):
+    """The names of methods, contamination models and commands stand in their own files only."""
+    names = {
+        "methods/registry.py": "median",
+        "contamination/registry.py": "malicious",
+        "cli/app.py": "plan",
+        "__init__.py": "LogNormal",
+    }
+    for registry, name in names.items():
         assert name not in (PACKAGE / registry).read_text(encoding="utf-8")
