@@ -11,8 +11,8 @@ from typer.testing import CliRunner, Result
 
 from bestarm import Identifier, InputError, Study
 from bestarm.cli.app import app
-from bestarm.live.connect import open_store
 from bestarm.live.schema import studies
+from live_tools import sql_store
 
 MEANS = {"short": 0.3, "polite": 0.35, "stepwise": 0.9}
 
@@ -137,17 +137,17 @@ def test_a_list_is_one_query_and_hides_no_study(made: str, monkeypatch: pytest.M
     """One of another version, or by a method that is not here, is listed with the others: none is opened."""
     for name in ("newer", "theirs", "broken"):
         bestarm("create", made, name, "--arms", "A,B", "--epsilon", "0.02", "--bounds", "0,1")
-    store = open_store(made)
+    store = sql_store(made)
     newer = '{"arms": ["A", "B"], "settings_version": 99}'
     theirs = store.find("theirs").settings.replace("certified", "nowhere:Method")  # type: ignore[union-attr]
-    with store._tables(to_write=True) as connection:
+    with store.tables(to_write=True) as connection:
         for name, settings in {"newer": newer, "theirs": theirs, "broken": "what"}.items():
             row = sa.update(studies).where(studies.c.name == name).values(settings=settings)
             connection.execute(row)
     monkeypatch.setattr("bestarm.live.study.Study.__init__", lambda *_: pytest.fail("it is opened"))
     queries: list[str] = []
     listen = sa.event.listen
-    opened = open_store(made)
+    opened = sql_store(made)
     listen(opened._engine, "before_cursor_execute", lambda *call: queries.append(call[2]))
     assert [(row.name, row.arms) for row in opened.overview()] == [
         ("prompts", 3), ("newer", 2), ("theirs", 2), ("broken", None)
@@ -211,7 +211,7 @@ def test_a_bad_file_of_rewards_is_refused_whole(made: str, text: str, parameter:
 
 def test_old_tables_are_migrated_by_the_command_that_the_error_names(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/old.db"
-    store = open_store(url)
+    store = sql_store(url)
     store.migrate("0001")
     store.close()
     done = CliRunner().invoke(app, ["study", "list", url])

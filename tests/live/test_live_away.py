@@ -14,7 +14,7 @@ import pytest
 
 import bestarm as ba
 from bestarm import InputError, StoreError
-from bestarm.live.store import Store
+from bestarm.live.backends._base import Store
 from live_tools import make, new_database
 
 
@@ -111,11 +111,11 @@ def test_the_event_loop_goes_on_while_the_database_is_waited_for(url: str, monke
     study.tell(study.ask_pulls(), 0.5)
     waits, beats = [], 0
     beaten = threading.Event()
-    begin = type(study._store)._begin_writing
+    writing = type(study._log.store).writing
 
-    def held(store: Any, *arguments: Any) -> Any:
+    def held(store: Any, *arguments: Any, **options: Any) -> Any:
         waits.append(beaten.wait(10.0))
-        return begin(store, *arguments)
+        return writing(store, *arguments, **options)
 
     async def beat() -> None:
         nonlocal beats
@@ -127,9 +127,9 @@ def test_the_event_loop_goes_on_while_the_database_is_waited_for(url: str, monke
 
     held_now = threading.Event()
 
-    def noted(store: Any, *arguments: Any) -> Any:
+    def noted(store: Any, *arguments: Any, **options: Any) -> Any:
         held_now.set()
-        return held(store, *arguments)
+        return held(store, *arguments, **options)
 
     async def judge(arm: Any) -> float:
         return 0.5
@@ -140,7 +140,7 @@ def test_the_event_loop_goes_on_while_the_database_is_waited_for(url: str, monke
         await beating
         return result
 
-    monkeypatch.setattr(type(study._store), "_begin_writing", noted)
+    monkeypatch.setattr(type(study._log.store), "writing", noted)
     assert asyncio.run(both()).pulls == 3
     assert all(waits)
     assert beats >= 5

@@ -55,8 +55,8 @@ def assert_same(columns: Columns, outstanding: list[Event], events: list[Event])
 @pytest.mark.parametrize("by_sources", [False, True])
 def test_columns_say_what_the_events_say(url: str, by_sources: bool) -> None:
     study = some_of_everything(url, by_sources=by_sources)
-    store, row = study._store, study._row
-    events = store.after(row.id, 0)
+    store, row = study._log.store, study._log.row
+    events = store.read(row.id, 0)
     assert {event.kind for event in events} == {"ask", "tell", "cancel", "renew", "archive"}
     for head in (0, 1, 30, 45, len(events)):
         assert_same(*store.columns(row.id, head), events[:head])

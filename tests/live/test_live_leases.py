@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import bestarm as ba
-import bestarm.live.sqlite
-import bestarm.live.study
+import bestarm.live.backends.sqlite
+import bestarm.live.study_log
 from bestarm import InputError
 from bestarm.errors import LateError
 from bestarm.live.export import replay
@@ -23,7 +23,7 @@ LEASE = 0.6  # seconds: a third of it, at which it is renewed, must not be misse
 
 def test_a_renewed_lease_begins_anew_for_everyone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("bestarm.live.sqlite.time.time", lambda: now)
+    monkeypatch.setattr("bestarm.live.backends.sqlite.time.time", lambda: now)
     url = f"sqlite:///{tmp_path}/run.db"
     study, other = make(url), make(url)
     assert study.lease == 600.0
@@ -31,7 +31,7 @@ def test_a_renewed_lease_begins_anew_for_everyone(tmp_path: Path, monkeypatch: p
     now += 500.0
     study.renew(slow)
     now += 500.0
-    monkeypatch.setattr(bestarm.live.study, "_MANY", 0)  # read the log at once
+    monkeypatch.setattr(bestarm.live.study_log, "READ_AS_ARRAYS", 0)  # read the log at once
     for one in (other, ba.Study(url, "study")):
         assert one.ask_pulls(worker="w") == slow  # its lease lasts
         assert one.pending == 1

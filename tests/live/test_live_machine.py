@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 import bestarm as ba
-import bestarm.live.postgresql
-import bestarm.live.sqlite
-import bestarm.live.study
+import bestarm.live.backends.postgresql
+import bestarm.live.backends.sqlite
+import bestarm.live.study_log
 from bestarm import InputError
 from bestarm.live.export import replay
 from live_tools import bare, make
@@ -33,7 +33,7 @@ QUESTION: dict[str, Any] = {"delta": 0.1, "epsilon": 0.05, "bounds": (0, 1)}
 ARMS = ["A", "B", "C"]
 REWARDS = st.sampled_from([0.0, 0.1, 1 / 3, 0.7, 1.0])
 WORKERS = st.sampled_from([None, "w", "v"])
-_PAST_POSTGRESQL = bestarm.live.postgresql._BEGIN
+_PAST_POSTGRESQL = bestarm.live.backends.postgresql._BEGIN
 _names = itertools.count()
 
 
@@ -50,25 +50,25 @@ class Clock:
         self.now = now
         literal = _PAST_POSTGRESQL.replace("extract(epoch from clock_timestamp())::float8", f"{now!r}::float8")
         assert literal != _PAST_POSTGRESQL
-        bestarm.live.postgresql._BEGIN = literal
+        bestarm.live.backends.postgresql._BEGIN = literal
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    monkeypatch.setattr(bestarm.live.postgresql, "_BEGIN", _PAST_POSTGRESQL)
+    monkeypatch.setattr(bestarm.live.backends.postgresql, "_BEGIN", _PAST_POSTGRESQL)
     clock = Clock()
-    monkeypatch.setattr(bestarm.live.sqlite, "time", clock)
+    monkeypatch.setattr(bestarm.live.backends.sqlite, "time", clock)
     return clock
 
 
 @contextlib.contextmanager
 def read_as_arrays() -> Iterator[None]:
     """Read logs of any length as a long one is read."""
-    many, bestarm.live.study._MANY = bestarm.live.study._MANY, 0
+    many, bestarm.live.study_log.READ_AS_ARRAYS = bestarm.live.study_log.READ_AS_ARRAYS, 0
     try:
         yield
     finally:
-        bestarm.live.study._MANY = many
+        bestarm.live.study_log.READ_AS_ARRAYS = many
 
 
 def reopened(url: str, name: str, *, as_arrays: bool) -> ba.Study:
@@ -197,7 +197,7 @@ class Machine(RuleBasedStateMachine):
 
     @property
     def token(self) -> int:
-        return int(self.first._row.token)
+        return int(self.first._log.row.token)
 
     def some(self, data: st.DataObject, numbers: list[int]) -> int:
         return data.draw(st.sampled_from(numbers))
@@ -443,7 +443,7 @@ def _serve(pipe: Connection, path: list[str]) -> None:
     """Do to a study what comes through a pipe, until nothing comes any more."""
     sys.path[:] = path
     clock = Clock()
-    vars(bestarm.live.sqlite)["time"] = clock
+    vars(bestarm.live.backends.sqlite)["time"] = clock
     study: Any = None
     while True:
         try:

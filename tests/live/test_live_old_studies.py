@@ -15,6 +15,7 @@ from bestarm import StoreError
 from bestarm.live import settings
 from bestarm.methods import Option, get_method
 from live.fixtures.make_studies import ARMS, ASKED, QUESTIONS
+from live_tools import store_of
 
 FIXTURES = Path(__file__).parent / "fixtures"
 THEN: dict[str, Any] = json.loads((FIXTURES / "studies_0.1.0.json").read_text())
@@ -104,8 +105,8 @@ def test_an_option_that_is_gone_is_said(old: str, monkeypatch: pytest.MonkeyPatc
 
 def test_settings_of_a_newer_version_are_said(old: str) -> None:
     study = ba.Study(old, "waiting")
-    with study._store._connected() as raw:
-        fields = {**json.loads(study._row.settings), "settings_version": 99, "colour": "blue"}
+    with store_of(study).connected() as raw:
+        fields = {**json.loads(study._log.row.settings), "settings_version": 99, "colour": "blue"}
         raw.execute("update bestarm_studies set settings = ? where name = 'waiting'", (json.dumps(fields),))
         raw.commit()
     with pytest.raises(StoreError, match=r"^the study can't be continued, as its settings are of a newer version"):

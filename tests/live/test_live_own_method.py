@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import bestarm as ba
 from bestarm import InputError, StoreError, reference
-from bestarm.live import study as study_module
+from bestarm.live import study_log
 from bestarm.live.export import replay
 
 ASKED: dict[str, Any] = {"delta": 0.1, "epsilon": 0.1, "sigma": 1.0}
@@ -175,7 +175,7 @@ def test_a_long_log_is_folded_at_once_as_event_by_event(file: str, monkeypatch: 
     study.cancel_many(pulls[:5])
     study.tell_many(pulls[5:250], [rng.gauss(MEANS[str(pull.arm)]) for pull in pulls[5:250]])
     assert study.snapshot()._tickets.waiting > 0
-    monkeypatch.setattr(study_module, "_MANY", 10)
+    monkeypatch.setattr(study_log, "READ_AS_ARRAYS", 10)
     reopened = ba.Study(file, "mine")
     assert repr(reopened.result) == repr(study.result)
     expected = [pull.arm for pull in study.snapshot().ask_pulls(20)]
@@ -206,23 +206,23 @@ def test_what_is_refused_is_not_folded_anew(file: str) -> None:
     study = make(file, limit=5.0)
     pull = study.ask_pulls()
     study.tell(pull, 1.0)
-    known = study._replica
+    known = study._log.replica
     with pytest.raises(InputError, match="be the same when a pull is told again"):
         study.tell(pull, 2.0)
-    assert study._replica is known
+    assert study._log.replica is known
 
 
 def test_it_is_kept_by_its_path_and_compared_by_it(file: str) -> None:
     study = make(file, rewards=7)
-    assert json.loads(study._row.settings)["question"]["method"] == PATH
-    assert json.loads(study._row.settings)["own_version"] == "1"
+    assert json.loads(study._log.row.settings)["question"]["method"] == PATH
+    assert json.loads(study._log.row.settings)["own_version"] == "1"
     for again in (Leading, PATH):
         assert make(file, method=again, rewards=7).result.options == {"rewards": 7, "limit": math.inf, "seed": 0}
     with pytest.raises(InputError, match=r"^method must be as when the study 'mine' was made \('test_live_own_meth"):
         make(file, method=reference.MeanSE)
     with pytest.raises(InputError, match=r"^options must be as when"):
         make(file, rewards=8)
-    assert "own_version" not in json.loads(make(file, "theirs", "mean-se")._row.settings)
+    assert "own_version" not in json.loads(make(file, "theirs", "mean-se")._log.row.settings)
 
 
 def test_another_version_is_refused_and_other_defaults_do_not_count(file: str, monkeypatch: pytest.MonkeyPatch) -> None:

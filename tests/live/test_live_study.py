@@ -21,7 +21,7 @@ from bestarm import InputError, Pull
 from bestarm.errors import LateError, WaitingError
 from bestarm.identification import tickets
 from bestarm.live.export import replay
-from live_tools import ASKED, bare, make, new_database
+from live_tools import ASKED, bare, make, new_database, store_of
 
 MEANS = {"A": 0.8, "B": 0.5, "C": 0.45}
 
@@ -442,7 +442,7 @@ def test_tells_wait_for_the_disk_even_where_the_database_is_set_not_to(server: A
     server.psql(f"alter database {url.split('/')[3].split('?')[0]} set synchronous_commit = off;")
     study = make(url)
     study.tell(study.ask_pulls(), 0.5)
-    with study._store._connected() as raw:
+    with store_of(study).connected() as raw:
         assert raw.execute("show synchronous_commit").fetchone() == ("on",)
 
 
@@ -660,7 +660,7 @@ def test_a_reward_in_hand_is_not_cancelled_when_the_database_is_away(server: Any
 
     def ends_the_session(arm: Any) -> float:
         if study.pulls == 2:
-            with study._store._connected() as raw:
+            with store_of(study).connected() as raw:
                 pid = raw.info.backend_pid
             server.psql(f"select pg_terminate_backend({pid});")
         return 0.5
@@ -675,7 +675,7 @@ def test_outstanding_pulls_are_listed_and_expire_whatever_the_clock_did(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1e9
-    monkeypatch.setattr("bestarm.live.sqlite.time.time", lambda: now)
+    monkeypatch.setattr("bestarm.live.backends.sqlite.time.time", lambda: now)
     study = make(f"sqlite:///{tmp_path}/run.db", lease=10)
     now = 2e9
     ahead = study.ask_pulls(worker="w")

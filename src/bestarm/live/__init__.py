@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from bestarm.extras import explain
-
-try:
-    from bestarm.live.backup import backup_studies as backup_studies
-    from bestarm.live.backup import import_studies as import_studies
-    from bestarm.live.study import Study as Study
-except ImportError as error:
-    raise explain(error) from error
+from bestarm.live.backup import backup_studies as backup_studies
+from bestarm.live.backup import import_studies as import_studies
+from bestarm.live.study import Study as Study

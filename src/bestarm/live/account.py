@@ -1,4 +1,4 @@
-"""What a study says of itself: in a notebook, and to the logger `bestarm` (no handler is added)."""
+"""How a study describes itself: in a notebook, and to the logger `bestarm` (no handler is added)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("bestarm")
 
 
-def log_opened(shown: str, settings: Settings, arms: int) -> None:
+def log_opened(shown: str, settings: Settings) -> None:
     """Log that a study was opened."""
     question = settings.question
     _LOG.info(
         "opened %s: %d arms, delta %g, epsilon %g, method %s",
         shown,
-        arms,
+        len(settings.arms),
         question["delta"],
         question["epsilon"],
         settings.method,
@@ -31,7 +31,7 @@ def log_opened(shown: str, settings: Settings, arms: int) -> None:
 
 
 def log_changes(name: str, events: Sequence[Event], labels: Sequence[Label]) -> None:
-    """Log events that were written: a decision as INFO, all else as DEBUG."""
+    """Log events that were written: the decision as INFO, all others as DEBUG."""
     if not _LOG.isEnabledFor(logging.INFO):  # a thousandth of a tell, in place of a tenth
         return
     for event in events:
@@ -48,7 +48,7 @@ def log_changes(name: str, events: Sequence[Event], labels: Sequence[Label]) -> 
 
 
 def as_html(study: Study) -> str:
-    """Return where a study is, its question, what is outstanding, and the verdict so far."""
+    """Return a study as HTML: where it is, its question, what is outstanding, and the verdict so far."""
     told = f"{study.pulls:,} rewards used, {study.pending:,} pulls outstanding, {study.sequence:,} events"
     asked = f"delta = {study.delta:g}, epsilon = {study.epsilon:g}, {study.method}"
     made = f"made {study.created:%Y-%m-%d %H:%M} UTC{', archived' if study.archived else ''}"

@@ -1,4 +1,4 @@
-"""All studies of a database as one file, and from such a file, or an export, into any database."""
+"""Backs up all studies of a database to one file, and imports studies from a backup or an export."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from bestarm.errors import InputError
+from bestarm.live.backends._base import Store, StudyCopy
 from bestarm.live.connect import open_store
 from bestarm.live.events import ASK, DECIDE, KINDS, RENEW, TELL, Event
 from bestarm.live.export import FORMAT, lines_of, rows_of
 from bestarm.live.settings import from_note, read_settings
-from bestarm.live.store import Store, StudyCopy
 
 _SQLITE = b"SQLite format 3\0"  # how such a file begins
 
@@ -23,11 +23,9 @@ _SQLITE = b"SQLite format 3\0"  # how such a file begins
 def backup_studies(url: str, path: str | os.PathLike[str]) -> list[str]:
     """Write all studies of a database to a new file, while others go on writing; return their names.
 
-    Of SQLite it is a database again, as it stood at one moment; of PostgreSQL an export of all studies, one after the
-    other, each as it stood when it was read. `import_studies` reads both.
+    A backup of SQLite is a SQLite database, as it was at one moment; a backup of PostgreSQL is an export of all
+    studies, one after the other, each as it was when it was read. `import_studies` reads both.
     """
-    from bestarm.live.sqlite import SQLiteStore
-
     store, file = open_store(url), Path(path)
     store.prepare(create=False)
     if file.exists():
@@ -35,12 +33,10 @@ def backup_studies(url: str, path: str | os.PathLike[str]) -> list[str]:
     part = file.with_name(f"{file.name}.{secrets.token_hex(4)}.part")
     try:
         part.touch(mode=0o600)
-        if isinstance(store, SQLiteStore):
-            store.copy_to(part)
-        else:
+        if not store.copy_to(part):
             with part.open("w", encoding="utf-8") as out:
-                for row in store.all():
-                    out.writelines(f"{line}\n" for line in lines_of(row, store.after(row.id, 0)))
+                for row in store.studies():
+                    out.writelines(f"{line}\n" for line in lines_of(row, store.read(row.id, 0)))
                 out.flush()
                 os.fsync(out.fileno())
         part.replace(file)  # whole, or not there
@@ -48,16 +44,16 @@ def backup_studies(url: str, path: str | os.PathLike[str]) -> list[str]:
         raise InputError("file", "be one that can be written", str(path), str(error)) from None
     finally:
         part.unlink(missing_ok=True)
-        names = [row.name for row in store.all()]
+        names = [row.name for row in store.studies()]
         store.close()
     return names
 
 
 def import_studies(url: str, path: str | os.PathLike[str]) -> list[str]:
-    """Take the studies of a backup or an export into a database, all or none; return the names of those that are new.
+    """Import the studies of a backup or an export into a database, all or none; return the names of the new ones.
 
-    They are the same studies: pulls that workers hold stay valid, and all goes on where the file ends. A study that is
-    there already, with the same log, is left as it is; another one of the same name is refused.
+    They are the same studies: pulls that workers hold stay valid, and work continues where the file ends. A study that
+    is there already, with the same log, is left as it is; a different one of the same name is an error.
     """
     copies = read_studies(Path(path))
     store = open_store(url)
@@ -69,7 +65,7 @@ def import_studies(url: str, path: str | os.PathLike[str]) -> list[str]:
 
 
 def read_studies(path: Path) -> list[StudyCopy]:
-    """Return the studies of a backup or an export, or refuse it."""
+    """Return the studies of a backup or an export."""
     try:
         with path.open("rb") as file:
             begin = file.read(len(_SQLITE))
@@ -86,12 +82,12 @@ def read_studies(path: Path) -> list[StudyCopy]:
 
 
 def _from_store(store: Store) -> Iterator[StudyCopy]:
-    for row in store.all():
-        yield StudyCopy(row.name, row.token, row.settings, row.created, store.after(row.id, 0))
+    for row in store.studies():
+        yield StudyCopy(row.name, row.token, row.settings, row.created, store.read(row.id, 0))
 
 
 def _from_lines(path: Path) -> Iterator[StudyCopy]:
-    """Go through the studies of a file of exports, each checked as a whole."""
+    """Go through the studies of a file of exports, and check each."""
     head: dict[str, Any] | None = None
     begin = 1
     log: list[Event] = []
@@ -115,7 +111,7 @@ def _copy(head: dict[str, Any], line: int, log: list[Event]) -> StudyCopy:
             raise KeyError("format or name")
         settings = json.dumps(head["settings"])
         arms = len(read_settings(settings).arms)
-        # What an export of before these were in it does not have: its pulls are not known by their ids.
+        # Older exports have neither of these: the ids of their pulls are lost.
         token = int(head.get("token", secrets.randbits(62)))
         created = float(head.get("created", log[0].at if log else 0.0))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -139,7 +135,7 @@ def _event(row: dict[str, Any], line: int) -> Event:
 
 
 def _check(log: list[Event], line: int, arms: int) -> None:
-    """Refuse a log that no study can have: a number is missing, a pull ends twice or was never asked for."""
+    """Reject an inconsistent log: a number is missing, or a pull ends twice or was never asked for."""
     asked, ended = 0, set()
     for index, event in enumerate(log, 1):
         sound = event.seq == index and event.kind in KINDS

@@ -16,9 +16,9 @@ from typing import Any
 from bestarm.errors import InputError
 from bestarm.identification.result import Result
 from bestarm.identification.tickets import Pull
+from bestarm.live.backends._base import StudyRow
 from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Event, logged
 from bestarm.live.settings import from_note, read_settings, read_source
-from bestarm.live.store import StudyRow
 
 FORMAT = "bestarm study 1"
 

@@ -1,4 +1,4 @@
-"""Leases that last as long as a call does: renewed in a thread while somebody holds the pull."""
+"""Renews leases in a thread, so that a lease lasts as long as the call that holds it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PATIENCE = 5.0  # seconds to wait for a renewal that is under way at the end
 
 
 class Renewals:
-    """Renews the leases of the pulls that are held, from `start` to `stop`."""
+    """Renews the leases of the pulls under way, from `start` to `stop`."""
 
     def __init__(self, study: Study, held: Callable[[], list[Pull]]) -> None:
         self._study, self._held = study, held
@@ -25,7 +25,7 @@ class Renewals:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, if pulls of the study expire at all."""
+        """Start the thread, if pulls of the study expire at all."""
         if self._study.lease <= threading.TIMEOUT_MAX:
             self._thread = threading.Thread(target=self._renew, name="bestarm-leases", daemon=True)
             self._thread.start()
@@ -33,7 +33,7 @@ class Renewals:
     def stop(self) -> None:
         """End the thread.
 
-        Not waited for without end: if this is called by the garbage collector, the caller may have the study's lock.
+        It waits for a few seconds only: the garbage collector may call this while the caller holds the study's lock.
         """
         self._ended.set()
         if self._thread is not None:
@@ -51,6 +51,6 @@ class Renewals:
             pulls = list(self._held())
             try:
                 if pulls:
-                    self._study._renew(pulls, ended="ignore")
-            except Exception as error:  # a database that is away, say: who tells the reward will find out
+                    self._study._renew(pulls, skip_ended=True)
+            except Exception as error:  # such as a database that is away: the tell will report it
                 logging.getLogger("bestarm").debug("leases of %r are not renewed: %s", self._study.name, error)

@@ -3,57 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import math
-import os
-import threading
 import time
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any
 
-from bestarm.errors import (
-    ArchivedError,
-    ConflictError,
-    DecidedError,
-    InputError,
-    LateError,
-    NotFoundError,
-    WaitingError,
-)
+from bestarm.errors import DecidedError, InputError, WaitingError
 from bestarm.identification.drivers import SECONDS_A_TRY, OnError, drive, drive_async
-from bestarm.identification.locks import give_lock
 from bestarm.identification.result import Result
 from bestarm.identification.tickets import Pull
-from bestarm.live.account import as_html, log_changes, log_opened
-from bestarm.live.arguments import (
-    checked_pulls,
-    checked_values,
-    checked_worker,
-    is_text,
-    pull_parts,
-    source_of,
-    source_texts,
-)
-from bestarm.live.connect import open_store
-from bestarm.live.events import CANCEL, EXPIRE, RENEW, Event
+from bestarm.live.account import as_html, log_opened
+from bestarm.live.arguments import is_text
 from bestarm.live.renewals import Renewals
-from bestarm.live.replica import Replica
-from bestarm.live.settings import Settings, new_settings, read_settings, source_text
+from bestarm.live.settings import Settings, new_settings
 from bestarm.live.slots import Slots
-from bestarm.live.store import StudyRow
-from bestarm.live.study_view import StudyView
+from bestarm.live.study_log import StudyLog
+from bestarm.live.study_writer import StudyWriter
 from bestarm.methods import DEFAULT
 from bestarm.policies.policy import Factory
 from bestarm.problem import LabelT
-from bestarm.validation import number
-
-if TYPE_CHECKING:
-    pass
-
-_MANY = 2_000  # events from which on a log is read as arrays when it is opened
 
 
-class Study(StudyView[LabelT]):
+class Study(StudyWriter[LabelT]):
     """Finds the arm with the highest mean, with rewards from many processes, on a database that outlives them.
 
     The log of what was asked for and told is the truth, and what a process holds in memory follows from it: it may be
@@ -95,8 +65,6 @@ class Study(StudyView[LabelT]):
     1
     """
 
-    _lock_rank = 0  # taken before those of the identifiers that it contains
-
     def __init__(
         self,
         url: str,
@@ -113,51 +81,27 @@ class Study(StudyView[LabelT]):
     ) -> None:
         if not is_text(name) or not name.strip():
             raise InputError("name", "be a text", name, "it names the study in its database")
-        self._store = open_store(url)
-        self._url, self._name = url, name
+        self._url = url
         wanted: Settings | None = None
         if arms is not None:
             question = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method}
             wanted = new_settings(arms, lease, {**question, **options})
         elif (delta, epsilon, sigma, bounds, lease, method, options) != (None, None, None, None, None, DEFAULT, {}):
             raise InputError("arms", "be given with the rest of the question", None, "or leave out all of it to reopen")
-        self._prepare()
-        with self._lock:
-            self._store.prepare(create=wanted is not None)
-            self._row = self._find_or_create(wanted)
-            self._settings = read_settings(self._row.settings)
-            if wanted is not None:
-                self._settings.refuse_another(wanted, name, lease_given=lease is not None)
-        log_opened(repr(self), self._settings, len(self._settings.arms))
-        self._replica: Replica | None = None
-        self._connection = 0  # the one by which it was folded
-
-    def _prepare(self) -> None:
-        self._lock: threading.RLock
-        give_lock(self)
-        self._pid = os.getpid()
-
-    def _find_or_create(self, wanted: Settings | None) -> StudyRow:
+        self._log = StudyLog(url, name, wanted)
         if wanted is not None:
-            return self._store.create(self._name, wanted.to_json())
-        row = self._store.find(self._name)
-        if row is None:
-            known = ", ".join(repr(other.name) for other in self._store.all()[:8]) or "none"
-            raise NotFoundError("name", f"be a study in {self._store.shown}", self._name, f"it has {known}")
-        return row
-
-    def _before_fork(self) -> None:
-        self._store.before_fork()
+            self._log.settings.refuse_another(wanted, name, lease_given=lease is not None)
+        log_opened(repr(self), self._log.settings)
 
     def __repr__(self) -> str:
-        return f"<Study {self._name!r} on {self._store.shown}>"
+        return f"<Study {self.name!r} on {self._log.store.shown}>"
 
     def _repr_html_(self) -> str:
-        """Return where it is, and how it stands, for a notebook."""
+        """Return the study and its state as HTML, for a notebook."""
         return as_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"url": self._url, "name": self._name}
+        return {"url": self._url, "name": self.name}
 
     def __setstate__(self, stored: dict[str, Any]) -> None:
         self.__init__(stored["url"], stored["name"])  # type: ignore[misc]
@@ -170,128 +114,7 @@ class Study(StudyView[LabelT]):
 
     def close(self) -> None:
         """Close the connection. It opens again when the study is used again."""
-        with self._lock:
-            self._store.close()
-
-    # ------------------------------------------------------------------------------------------- in step with the log
-
-    @contextlib.contextmanager
-    def _mine(self) -> Iterator[None]:
-        """Have the object for one thread, with connections of this process."""
-        with self._lock:
-            if self._pid != os.getpid():
-                self._pid = os.getpid()
-                self._store.forget_connections()
-            yield
-
-    def _known(self) -> Replica:
-        """Return the state as this process knows it.
-
-        A server that crashes forgets asks that were not on its disk, and closes the connection: what was known by one
-        that is closed is folded anew.
-        """
-        connection = self._store.connect()
-        if self._replica is None or connection != self._connection:
-            self._replica, self._connection = self._reopened(), connection
-        return self._replica
-
-    def _current(self) -> Replica:
-        """Return the state after all events that are in the log now."""
-        replica, self._replica = self._known(), None  # if something fails, it is folded anew next time
-        replica.fold(self._store.after(self._row.id, replica.seq))
-        self._replica = replica
-        return replica
-
-    def _reopened(self) -> Replica:
-        replica = Replica(self._settings, self._row.token)
-        head = self._store.head(self._row.id)
-        if head >= _MANY and not replica.finder.by_sources:
-            replica.fold_columns(*self._store.columns(self._row.id, head))
-        return replica
-
-    def _write(self, change: Callable[[Replica, float], list[Event]], *, synced: bool = True) -> None:
-        """Append what a change of the state comes to, while nobody else writes, and what follows from it.
-
-        If not synced, which is for asks, nothing else is written: what follows waits for the disk.
-        """
-        replica, self._replica = self._known(), None  # thrown away if the events can't be written
-        sound, due = False, False
-        try:
-            with self._store.writing(self._row.id, replica.seq, synced=synced) as transaction:
-                replica.fold(transaction.news)
-                sound = True
-                now = transaction.now
-                transaction.added = change(replica, now)
-                sound = False
-                overdue = list(replica.overdue(now))
-                due = not synced and bool(overdue)
-                if synced and not replica.archived:
-                    transaction.added += [*replica.mark(EXPIRE, overdue, now), *replica.decide(now)]
-        except InputError:
-            if sound and replica.whole:  # refused before anything was changed
-                self._replica = replica
-            raise
-        self._replica = replica
-        log_changes(self._name, transaction.added, self._settings.arms)
-        if due:
-            self._write(lambda replica, now: [])
-
-    def _refuse_if_archived(self, replica: Replica) -> None:
-        if replica.archived:
-            raise ArchivedError(self._name)
-
-    # -------------------------------------------------------------------------------------------------- ask and tell
-
-    @overload
-    def ask_pulls(
-        self, n: None = None, *, worker: str | None = None, source: Hashable | None = None
-    ) -> Pull[LabelT]: ...
-    @overload
-    def ask_pulls(self, n: int, *, worker: str | None = None, source: Hashable | None = None) -> list[Pull[LabelT]]: ...
-    def ask_pulls(
-        self, n: int | None = None, *, worker: str | None = None, source: Hashable | None = None
-    ) -> Pull[LabelT] | list[Pull[LabelT]]:
-        """Return the next pull to make, or a list of n of them.
-
-        A worker that gives its name first gets what it was given before, for the same source, and has not told or
-        cancelled. So one that asks again, as it does not know whether it was heard, gets the same; one that makes
-        several calls at a time needs a name for each. `source` is who will give the rewards (see `Identifier`).
-        """
-        if n is not None and not (number(n) >= 1 and number(n) % 1 == 0):
-            raise InputError("n", "be a whole number >= 1", n, "leave it out to get one pull")
-        checked_worker(worker)
-        wanted = 1 if n is None else int(n)
-        numbers: list[int] = []
-        named = source_text(source)
-
-        def change(replica: Replica, now: float) -> list[Event]:
-            self._refuse_if_archived(replica)
-            if replica.finder.decision is not None:
-                raise DecidedError(replica.finder.decision.status, "study")
-            numbers[:] = replica.held_by(worker, named, now)[:wanted] if worker is not None else []
-            missing = wanted - len(numbers)
-            asks = replica.choose(missing, worker, named, now) if missing else []
-            numbers.extend(ask.pull for ask in asks if ask.pull is not None)
-            return asks
-
-        with self._mine():
-            if source is not None:
-                self._known().finder.check_source(source)
-            self._ask(change)
-            assert self._replica is not None
-            pulls = [self._replica.pull(index) for index in numbers]
-        return pulls[0] if n is None else pulls
-
-    def _ask(self, change: Callable[[Replica, float], list[Event]]) -> None:
-        """Write asks; if all arms wait for missing pulls, end those whose lease has ended first."""
-        try:
-            self._write(change, synced=False)
-        except WaitingError as error:
-            before = self._known().expired
-            self._write(lambda replica, now: [])
-            if self._known().expired == before:
-                raise WaitingError(error.waiting, math.isfinite(self.lease)) from None
-            self._write(change, synced=False)
+        self._log.close()
 
     def work(self, worker: str | None = None) -> Iterator[Pull[LabelT]]:
         """Go through pulls to make, one at a time, until the decision, whoever's reward leads to it.
@@ -337,7 +160,7 @@ class Study(StudyView[LabelT]):
         again, at growing intervals, for up to `reconnect` seconds; 0 passes the error on at once.
         """
         slots = Slots(self, worker, workers, reconnect)
-        budget = slots.budget(self._settings, max_pulls, timeout, on_error)
+        budget = slots.budget(self._log.settings, max_pulls, timeout, on_error)
         with Renewals(self, slots.held):
             return drive(pull, workers, budget, progress)
 
@@ -355,7 +178,7 @@ class Study(StudyView[LabelT]):
     ) -> Result[LabelT]:
         """Do the same with a coroutine function; the database is waited for in a thread, and the event loop goes on."""
         slots = Slots(self, worker, workers, reconnect)
-        budget = slots.budget(self._settings, max_pulls, timeout, on_error)
+        budget = slots.budget(self._log.settings, max_pulls, timeout, on_error)
         renewals = Renewals(self, slots.held)
         renewals.start()
         try:
@@ -363,120 +186,3 @@ class Study(StudyView[LabelT]):
         finally:
             slots.give_up()  # what is tried again in a thread, if this is cancelled
             await asyncio.to_thread(renewals.stop)
-
-    def pull(self, which: str | int) -> Pull[LabelT]:
-        """Return a pull that was asked for, by its id: for a worker that has kept nothing else of it.
-
-        Its number will do while it is unambiguous. A server that crashes may forget asks that were not on its disk, and
-        give their numbers out again. So the number of a pull that is outstanding is refused if there was a crash
-        (of a SQLite file: a start of its machine) after the last tell or cancel before it was asked for.
-        """
-        index, mark = pull_parts(which)
-        with self._mine():
-            replica = self._known()
-            if index >= replica.pulls:
-                replica = self._current()
-            fix = "bestarm study pending lists those that are outstanding"
-            if mark is not None and not replica.has_mark(index, mark):
-                fix = f"if the server has crashed since, it is lost; {fix}"
-                raise NotFoundError("pull", "be the id of a pull of this study", which, fix)
-            if not 0 <= index < replica.pulls:
-                raise NotFoundError("pull", f"be a number from 0, below the {replica.pulls} pulls so far", which, fix)
-            if mark is None and replica.is_outstanding(index) and self._store.may_be_doubled(self._row, index):
-                rule = "be given by its id, as the database was interrupted and may have given out its number twice"
-                raise InputError("pull", rule, which, fix)
-            return replica.pull(index)
-
-    def outstanding(self) -> list[tuple[Pull[LabelT], str | None, float]]:
-        """Return the pulls that are outstanding, each with the worker that asked for it, and when."""
-        with self._mine():
-            return self._current().outstanding_pulls()
-
-    def tell(self, pull: Pull[LabelT], reward: float, source: Hashable | None = None) -> None:
-        """Take in the reward of a pull; when this returns, it is on the disk. A bad one is refused, changing nothing.
-
-        `source` is who or what gave it, for contamination="sources" and only there: a string, a number or a bool. A
-        pull that named it beforehand needs none.
-        """
-        self.tell_many([pull], [reward], None if source is None else [source])
-
-    def tell_many(
-        self, pulls: Sequence[Pull[LabelT]], rewards: Sequence[float], sources: Sequence[Hashable] | None = None
-    ) -> None:
-        """Take in rewards of many pulls, in order, all or none: one bad one, and none is taken."""
-        pulls = checked_pulls(pulls, "a reward without a pull can't be told twice safely")
-        with self._mine():
-            finder = self._known().finder
-            values = checked_values(finder, pulls, rewards)
-            texts = source_texts(finder, pulls, sources)
-
-            def change(replica: Replica, now: float) -> list[Event]:
-                numbers, fresh, spoken = [], [], []
-                seen: dict[int, tuple[float, str | None]] = {}
-                for pull, value, said in zip(pulls, values, texts, strict=True):
-                    index = replica.find(pull)
-                    text = source_of(replica, index, said)
-                    if index in seen and seen[index] != (value, text):
-                        raise ConflictError(
-                            "reward", "be the same when a pull is told again", value, "nothing was recorded"
-                        )
-                    if index not in seen and not replica.was_told(index, value, text):
-                        numbers.append(index)
-                        fresh.append(value)
-                        spoken.append(text)
-                    seen[index] = (value, text)
-                if not numbers:  # all of them are in the log already
-                    return []
-                self._refuse_if_archived(replica)
-                return replica.tell(numbers, fresh, spoken, now)
-
-            self._write(change)
-
-    def cancel(self, pull: Pull[LabelT]) -> None:
-        """Give up a pull whose reward will never come: it counts as a reward that was replaced (see `Identifier`)."""
-        self.cancel_many([pull])
-
-    def cancel_many(self, pulls: Sequence[Pull[LabelT]]) -> None:
-        """Give up many pulls, all or none."""
-        pulls = checked_pulls(pulls, "study.cancel(pull)")
-        if self._settings.question["epsilon"] == 0.0:
-            raise InputError("epsilon", "be above 0 to cancel pulls", 0.0, "what never comes counts as replaced")
-
-        def change(replica: Replica, now: float) -> list[Event]:
-            numbers = list(dict.fromkeys(replica.find(pull) for pull in pulls))
-            left = [index for index in numbers if not replica.was_cancelled(index)]
-            if left:
-                self._refuse_if_archived(replica)
-            return replica.mark(CANCEL, left, now)
-
-        with self._mine():
-            self._write(change)
-
-    def renew(self, pull: Pull[LabelT]) -> None:
-        """Let the lease of a pull that is outstanding begin anew, for a call that takes longer."""
-        self.renew_many([pull])
-
-    def renew_many(self, pulls: Sequence[Pull[LabelT]]) -> None:
-        """Let the leases of many pulls begin anew, all or none."""
-        self._renew(checked_pulls(pulls, "study.renew(pull)"), ended="refuse")
-
-    def _renew(self, pulls: list[Pull[LabelT]], ended: str) -> None:
-        def change(replica: Replica, now: float) -> list[Event]:
-            numbers = list(dict.fromkeys(replica.find(pull) for pull in pulls))
-            left = [index for index in numbers if replica.is_outstanding(index)]
-            if ended == "refuse" and len(left) < len(numbers):
-                gone = next(index for index in numbers if index not in left)
-                raise LateError("pull", "be outstanding", replica.pull(gone), "it has ended, and has no lease any more")
-            if math.isinf(replica.settings.lease) or not left:
-                return []
-            self._refuse_if_archived(replica)
-            return replica.mark(RENEW, left, now)
-
-        with self._mine():
-            self._write(change, synced=False)
-
-    def archive(self) -> None:
-        """Close the study for good: it can still be read and exported. Doing so again is not an error."""
-        with self._mine():
-            if not self._current().archived:
-                self._write(lambda replica, now: replica.archive(now))

@@ -1,25 +1,23 @@
-"""What is read of a study: its question, how it stands, and its log."""
+"""What can be read from a study: its question, its state, and its log."""
 
 from __future__ import annotations
 
-import abc
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Generic
 
-from bestarm.errors import InputError
+from bestarm.errors import InputError, NotFoundError
 from bestarm.identification.forecast import Forecast
 from bestarm.identification.identifier import Identifier
 from bestarm.identification.result import ArmRow, Result
 from bestarm.identification.robustness import Sensitivity
+from bestarm.identification.tickets import Pull
 from bestarm.identification.waiting import Waiting
-from bestarm.live.events import Event, LoggedEvent, logged
+from bestarm.live.arguments import pull_parts
+from bestarm.live.events import LoggedEvent, logged
 from bestarm.live.export import lines_of
-from bestarm.live.replica import Replica
-from bestarm.live.settings import Settings
-from bestarm.live.store import Store, StudyRow
+from bestarm.live.study_log import StudyLog
 from bestarm.problem import LabelT
 from bestarm.validation import Seed
 
@@ -28,112 +26,100 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class StudyView(abc.ABC, Generic[LabelT]):
-    """The part of a `Study` that only reads; the rest keeps it in step with the log."""
+class StudyView(Generic[LabelT]):
+    """The part of a `Study` that reads."""
 
-    _name: str
-    _settings: Settings
-    _store: Store
-    _row: StudyRow
-    _replica: Replica | None
-
-    @abc.abstractmethod
-    def _mine(self) -> AbstractContextManager[None]:
-        """Have the object for one thread, with connections of this process."""
-
-    @abc.abstractmethod
-    def _current(self) -> Replica:
-        """Return the state after all events that are in the log now."""
+    _log: StudyLog
 
     @property
     def name(self) -> str:
         """The name of the study."""
-        return self._name
+        return self._log.row.name
 
     @property
     def labels(self) -> tuple[LabelT, ...]:
         """The arms, in order."""
-        return tuple(self._settings.arms)
+        return tuple(self._log.settings.arms)
 
     @property
     def method(self) -> str:
         """The name of the method, or the import path of one of your own."""
-        return self._settings.method
+        return self._log.settings.method
 
     @property
     def delta(self) -> float:
         """The accepted probability of a wrong answer."""
-        return float(self._settings.question["delta"])
+        return float(self._log.settings.question["delta"])
 
     @property
     def epsilon(self) -> float:
-        """How much may have been replaced."""
-        return float(self._settings.question["epsilon"])
+        """The share of rewards, or of sources, that may be fake."""
+        return float(self._log.settings.question["epsilon"])
 
     @property
     def created(self) -> datetime:
-        """When the study was made, by the clock of its database."""
-        return datetime.fromtimestamp(self._row.created, UTC)
+        """When the study was created, by the clock of its database."""
+        return datetime.fromtimestamp(self._log.row.created, UTC)
 
     @property
     def lease(self) -> float:
         """Seconds after which a pull that was neither told nor cancelled counts as cancelled."""
-        return self._settings.lease
+        return self._log.settings.lease
 
     @property
     def done(self) -> bool:
-        """Whether the decision has been made, by whomever."""
-        with self._mine():
-            if self._replica is not None and self._replica.finder.done:  # for good
+        """Whether the decision has been made, by any process."""
+        with self._log.alone() as log:
+            if log.replica is not None and log.replica.finder.done:  # a decision is final
                 return True
-            return self._current().finder.done
+            return log.current().finder.done
 
     @property
     def archived(self) -> bool:
-        """Whether the study is closed."""
-        with self._mine():
-            return self._current().archived
+        """Whether the study is archived."""
+        with self._log.alone() as log:
+            return log.current().archived
 
     @property
     def pulls(self) -> int:
-        """Rewards used so far, stand-ins of cancelled ones included, and those after the decision."""
-        with self._mine():
-            return self._current().finder.pulls
+        """Rewards used so far, including stand-ins for cancelled pulls, and rewards after the decision."""
+        with self._log.alone() as log:
+            return log.current().finder.pulls
 
     @property
     def pending(self) -> int:
-        """Pulls asked for and neither told, cancelled nor expired."""
-        with self._mine():
-            return self._current().outstanding
+        """Outstanding pulls: asked for, and neither told, cancelled nor expired."""
+        with self._log.alone() as log:
+            return log.current().outstanding
 
     @property
     def waiting(self) -> Waiting:
-        """Rewards that have come in and wait for pulls that are still out: how many, for which, whose, since when."""
-        with self._mine():
-            return self._current().finder.waiting
+        """Rewards that wait for outstanding pulls: how many, for which pulls, asked for by whom, and when."""
+        with self._log.alone() as log:
+            return log.current().finder.waiting
 
     @property
     def sequence(self) -> int:
         """The sequence number of the last event."""
-        with self._mine():
-            return self._current().seq
+        with self._log.alone() as log:
+            return log.current().seq
 
     @property
     def decided_at(self) -> int | None:
         """The sequence number of the event that led to the decision; None before."""
-        with self._mine():
-            return self._current().decided_at
+        with self._log.alone() as log:
+            return log.current().decided_at
 
     @property
     def expired(self) -> int:
         """Pulls that ended by their lease; they are among `result.cancelled`."""
-        with self._mine():
-            return self._current().expired
+        with self._log.alone() as log:
+            return log.current().expired
 
     def snapshot(self) -> Identifier[LabelT]:
-        """Return an identifier with the present state, which is yours: nothing that is told to it is recorded."""
-        with self._mine():
-            return self._current().snapshot()
+        """Return an identifier with the present state. It is a copy: what it is told is not recorded."""
+        with self._log.alone() as log:
+            return log.current().snapshot()
 
     @property
     def result(self) -> Result[LabelT]:
@@ -142,7 +128,7 @@ class StudyView(abc.ABC, Generic[LabelT]):
 
     @property
     def estimates(self) -> tuple[ArmRow[LabelT], ...]:
-        """What is known of each arm now: label, pulls, estimate, lower, upper, active."""
+        """One row per arm: label, pulls, estimate, lower, upper, active."""
         return self.snapshot().estimates
 
     def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
@@ -150,27 +136,54 @@ class StudyView(abc.ABC, Generic[LabelT]):
         return self.snapshot().sensitivity(epsilons)
 
     def forecast(self, seed: Seed = 0) -> Forecast:
-        """Return how many more rewards it takes to decide, if things go on like this (see `Identifier.forecast`)."""
+        """Return how many more rewards the decision takes, if things go on like this (see `Identifier.forecast`)."""
         return self.snapshot().forecast(seed)
 
     def plot(self, axes: Axes | None = None) -> Figure:
-        """Return a figure of how things stand (see `Identifier.plot`)."""
+        """Return a figure of the present state (see `Identifier.plot`)."""
         return self.snapshot().plot(axes)
+
+    def pull(self, which: str | int) -> Pull[LabelT]:
+        """Return a pull by its id: for a worker that has kept nothing else of it.
+
+        Its number works too while it is unambiguous. A server that crashes may lose asks that were not on its disk, and
+        give out their numbers again. So the number of an outstanding pull is rejected if there was a crash (for SQLite:
+        a start of the machine) after the last tell or cancel before it was asked for.
+        """
+        index, mark = pull_parts(which)
+        with self._log.alone() as log:
+            replica = log.known()
+            if index >= replica.pulls:
+                replica = log.current()
+            fix = "bestarm study pending lists those that are outstanding"
+            if mark is not None and not replica.has_mark(index, mark):
+                fix = f"if the server has crashed since, it is lost; {fix}"
+                raise NotFoundError("pull", "be the id of a pull of this study", which, fix)
+            if not 0 <= index < replica.pulls:
+                raise NotFoundError("pull", f"be a number from 0, below the {replica.pulls} pulls so far", which, fix)
+            if mark is None and replica.is_outstanding(index) and log.store.may_be_doubled(log.row, index):
+                rule = "be given by its id, as the database was interrupted and may have given out its number twice"
+                raise InputError("pull", rule, which, fix)
+            return replica.pull(index)
+
+    def outstanding(self) -> list[tuple[Pull[LabelT], str | None, float]]:
+        """Return the outstanding pulls, each with the worker that asked for it, and when."""
+        with self._log.alone() as log:
+            return log.current().outstanding_pulls()
 
     def events(self) -> list[LoggedEvent]:
         """Return the whole log, each event with the label of its arm and the id of its pull."""
-        return list(logged(self._rows(), self._settings.arms, self._row.token))
-
-    def _rows(self) -> list[Event]:
-        with self._mine():
-            return self._store.after(self._row.id, 0)
+        with self._log.alone() as log:
+            return list(logged(log.events(), log.settings.arms, log.row.token))
 
     def lines(self) -> Iterator[str]:
         """Go through the lines of an export."""
-        return lines_of(self._row, self._rows())
+        with self._log.alone() as log:
+            events = log.events()
+        return lines_of(self._log.row, events)
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole log to a file, from which `bestarm study replay` finds the decision anew."""
+        """Write the whole log to a file, from which `bestarm study replay` derives the decision again."""
         try:
             with open(path, "w", encoding="utf-8") as file:
                 file.writelines(f"{line}\n" for line in self.lines())

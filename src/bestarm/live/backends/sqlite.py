@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-import time as clock
+import time as machine_time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from sqlalchemy.pool import NullPool
 
 from bestarm.errors import InputError, StoreError
+from bestarm.live.backends._base import Store
+from bestarm.live.backends._sql import SQLStore
 from bestarm.live.events import COLUMNS, Event
-from bestarm.live.store import Store
 
-_READ = f"select {COLUMNS} from bestarm_events where study = ? and seq > ? order by seq"
+_READ = f"select {COLUMNS} from bestarm_events where study = ? and seq > ? order by seq limit ?"
 _WRITE = f"insert into bestarm_events (study, {COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
-# By what SQLite's message says: the reason in plainer words, and what to do.
+# By the words of SQLite's message: the reason in plain words, and what to do.
 _REASONS = {
     "readonly": ("it is read-only", "make the file and its folder writable; all that was acknowledged is in it"),
     "read-only": ("it is read-only", "make the file and its folder writable; all that was acknowledged is in it"),
@@ -34,21 +35,21 @@ _REASONS = {
     ),
     "unable to open": ("the file can't be opened or made", "see that its folder is there and writable"),
     "not a database": ("the file is no SQLite database", "name another file"),
-    "malformed": ("the file is damaged", "bring back a copy"),
+    "malformed": ("the file is damaged", "restore a backup"),
 }
 
 
 def _boot_time() -> float:
-    """When this machine was started: a file forgets nothing before its machine ends."""
-    since = getattr(clock, "CLOCK_BOOTTIME", None)  # of Linux, which goes on while the machine sleeps
-    return clock.time() - (clock.monotonic() if since is None else clock.clock_gettime(since))
+    """Return when this machine was started: SQLite loses nothing while its machine runs."""
+    since = getattr(machine_time, "CLOCK_BOOTTIME", None)  # of Linux; it goes on while the machine sleeps
+    return machine_time.time() - (machine_time.monotonic() if since is None else machine_time.clock_gettime(since))
 
 
-class SQLiteStore(Store):
-    """A file: written ahead (WAL), synced at each commit (synchronous=FULL), one writer at a time (BEGIN IMMEDIATE)."""
+class SQLiteStore(SQLStore):
+    """A file with a write-ahead log, synced at each commit (synchronous=FULL); BEGIN IMMEDIATE admits one writer."""
 
     def prepare(self, *, create: bool) -> None:
-        """See that the tables are there and of this version; a file that is not there is not made by looking."""
+        """Check that the tables are there and of this version; a missing file is created only if asked for."""
         path = Path(self.url.database or "")
         if not create and "uri" not in self.url.query and not path.exists():
             raise StoreError(f"there is no study in {self.shown}", "there is no such file", "look at the URL")
@@ -56,7 +57,7 @@ class SQLiteStore(Store):
 
     def _open(self) -> sa.Engine:
         file = self.url.database or ""
-        if file and "uri" not in self.url.query:  # for a process that changes its folder
+        if file and "uri" not in self.url.query:  # the process may change its working directory
             self.url = self.url.set(database=str(Path(file).absolute()))
         if file == "" or ":memory:" in file or self.url.query.get("mode") == "memory":
             raise InputError("url", "name a file", self.shown, "such as sqlite:///run.db")
@@ -64,7 +65,7 @@ class SQLiteStore(Store):
 
         @sa.event.listens_for(engine, "connect")
         def connect(connection: sqlite3.Connection, record: Any) -> None:
-            connection.isolation_level = None  # transactions begin where it is said so below, and nowhere else
+            connection.isolation_level = None  # transactions begin only where a statement below says so
             connection.execute(f"PRAGMA busy_timeout = {int(1000 * self.busy_seconds)}")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
@@ -72,37 +73,44 @@ class SQLiteStore(Store):
         return engine
 
     def connect(self) -> int:
-        """Open the connection. A file forgets nothing while the machine runs: all have the same number."""
-        with self._connected():
-            return 1
+        """Connect, and return 1: SQLite loses nothing while the machine runs, so all sessions are one."""
+        super().connect()
+        return 1
 
     def before_fork(self) -> None:
-        """Close the connection: SQLite takes a child's for the parent's own, and would remove the log under it."""
-        self._held.close()
+        """Close the connection: SQLite would take a child's for the parent's own, and remove the log under it."""
+        self._connection.close()
 
     def migrate(self, *arguments: Any, **options: Any) -> None:
-        """Bring the tables to this version, or create them, written ahead from now on."""
-        with self._connected() as raw:
+        """Bring the tables to this version, or create them, with a write-ahead log from now on."""
+        with self.connected() as raw:
             raw.execute("PRAGMA journal_mode = WAL")
         super().migrate(*arguments, **options)
 
-    def _begin_alone(self, connection: sa.Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    def _clock(self, connection: sa.Connection) -> float:
+    def now(self) -> float:
+        """Return the time by the clock of this machine."""
         return time.time()
 
-    def _begin_writing(self, raw: sqlite3.Connection, study: int, seq: int, synced: bool) -> tuple[float, list[Event]]:
+    def last_crash(self) -> float:
+        """Return when this machine was started."""
+        return _boot_time()
+
+    def _lock_studies(self, connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    def _begin_writing(
+        self, raw: sqlite3.Connection, study: int, after: int, synced: bool, most: int | None
+    ) -> tuple[float, list[Event]]:
         raw.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
         raw.execute("BEGIN IMMEDIATE")
-        return time.time(), self._after(raw, study, seq)
+        return time.time(), self._read(raw, study, after, most)
 
     def _append(self, raw: sqlite3.Connection, study: int, events: Sequence[Event], synced: bool) -> None:
         raw.executemany(_WRITE, [(study, *event) for event in events])
         raw.commit()
 
-    def _after(self, raw: sqlite3.Connection, study: int, seq: int) -> list[Event]:
-        return [Event(*row) for row in raw.execute(_READ, (study, seq))]
+    def _read(self, raw: sqlite3.Connection, study: int, after: int, most: int | None = None) -> list[Event]:
+        return [Event(*row) for row in raw.execute(_READ, (study, after, -1 if most is None else most))]
 
     def _arrays(self, raw: sqlite3.Connection, columns: dict[str, str], where: str, head: int) -> list[NDArray[Any]]:
         types = [(f"column {index}", "f8" if kind == "d" else "i8") for index, kind in enumerate(columns.values())]
@@ -110,14 +118,12 @@ class SQLiteStore(Store):
         rows = np.fromiter(raw.execute(query), np.dtype(types))
         return [rows[name].copy() for name, _ in types]
 
-    def copy_to(self, path: Path) -> None:
-        """Write all of it to a new file as it stands at one moment, while others go on writing."""
-        with self._connected() as raw, contextlib.closing(sqlite3.connect(path)) as target:
+    def copy_to(self, path: Path) -> bool:
+        """Write all studies to a new SQLite file as they are at one moment, while others go on writing."""
+        with self.connected() as raw, contextlib.closing(sqlite3.connect(path)) as target:
             raw.backup(target)  # by SQLite itself, which knows what is in the -wal
             target.execute("PRAGMA journal_mode = DELETE")  # one file, and no -wal beside it
-
-    def _last_crash(self, raw: sqlite3.Connection) -> float:
-        return _boot_time()
+        return True
 
     def _may_pass(self, cause: BaseException) -> bool:
         return "locked" in str(cause).lower() or "busy" in str(cause).lower()
