@@ -9,6 +9,7 @@ from bestarm.errors import MissingExtraError
 EXTRAS = {
     "alembic": "live",
     "duckdb": "log",
+    "jinja2": "paper",
     "matplotlib": "figures",
     "pandas": "tables",
     "pooch": "paper",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 from typer.testing import CliRunner
 
 from bestarm.cli.app import app
@@ -158,8 +159,8 @@ def test_report_names_settings_numbers_and_choices(made: tuple[Path, subprocess.
     assert "$" not in text
     for symbol in ("τ is", "δ is", "ε the", "σ the", "T = (2/α²) log(1/δ), with α = ε/2", "H is", "U, the part"):
         assert text.index(symbol) < text.index('id="figures"')
-    for reading in ("no exploration", "within 20", "strongest inhibitor", "first author&#x27;s code"):
-        assert f"<b>{reading}</b>: " in text
+    for reading in ("no exploration", "within 20", "strongest inhibitor", "first author's code"):
+        assert f"<b>{escape(reading)}</b>: " in text
     assert "By construction: The constant of the bound is not given" in text
     assert "H, T* and the bounds are for normal arms" in text[text.index('id="numbers-exp7"') :]
     assert "H, T* and the bounds are for normal arms" not in text[: text.index('id="numbers-exp7"')]

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+from markupsafe import escape
 
 from bestarm.bandits import Bandit, Bernoulli, Gaussian, adversaries, paper_adversary
 from bestarm.errors import InputError
@@ -415,7 +416,7 @@ def test_the_report_says_what_was_run_and_holds_the_file(tmp_path: Path) -> None
     assert "<td>&lt;old&gt;</td><td>bernoulli, p 0.9</td><td>0.9</td><td>best</td>" in page
     assert "bestarm scenario mine.toml --trials 10 --seed 5" in page
     assert hashlib.sha256(path.read_bytes()).hexdigest() in page
-    assert text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;") in page
+    assert f"<pre>{escape(text)}</pre>" in page
     assert "At any time at most a share ε of the rewards of each arm is replaced" in page
     assert "$\\frac{ &amp; $ is told that contamination is prescient, but the adversary keeps to share-of-arm" in page
     assert "certified (share-of-arm) is told" not in page

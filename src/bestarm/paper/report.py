@@ -1,4 +1,7 @@
-"""The report on the paper's experiments: figures first, then the claims by experiment, the readings, all numbers."""
+"""The report on the paper's experiments: figures first, then the claims by experiment, the readings, all numbers.
+
+This module makes the data; `templates/report.html.j2` has the words.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,22 +33,28 @@ from bestarm.paper.readings import OURS, READINGS
 from bestarm.paper.readings_figure import readings_of
 from bestarm.paper.stored_results import NAME as STORED
 from bestarm.paper.stored_results import THEIR_TRIALS
-from bestarm.scenarios import page
 from bestarm.scenarios.experiment import MAX_PULLS, Experiment
 from bestarm.scenarios.numbers import gap_ratios, grid_numbers, instance_numbers
-from bestarm.scenarios.page import text
+from bestarm.scenarios.page import PageTable, Picture, axis_of, cell, measured, settings_table, write_page
 from bestarm.scenarios.run import Run
 
-# verdict: style, sign; the sign carries the meaning where the colour can't be seen
+
+class Mark(NamedTuple):
+    """How a verdict is shown. The sign carries the meaning where the colour can't be seen."""
+
+    style: str
+    sign: str
+
+
 MARKS = {
-    UNDER_ALL: ("holds", "✓"),
-    UNDER_SOME: ("some", "◐"),
-    UNDER_NONE: ("fails", "✗"),
-    NOT_TESTABLE: ("open", "?"),
-    BY_CONSTRUCTION: ("open", "="),
-    OPEN: ("open", "?"),
-    HOLDS: ("holds", "✓"),
-    FAILS: ("fails", "✗"),
+    UNDER_ALL: Mark("holds", "✓"),
+    UNDER_SOME: Mark("some", "◐"),
+    UNDER_NONE: Mark("fails", "✗"),
+    NOT_TESTABLE: Mark("open", "?"),
+    BY_CONSTRUCTION: Mark("open", "="),
+    OPEN: Mark("open", "?"),
+    HOLDS: Mark("holds", "✓"),
+    FAILS: Mark("fails", "✗"),
 }
 DECIDED = (UNDER_ALL, UNDER_SOME, UNDER_NONE)
 NUMBERS = {
@@ -56,10 +66,6 @@ NUMBERS = {
     "upper_bound_g_cbai": "upper bound, g-cbai",
     "upper_bound_se_cbai": "upper bound, se-cbai",
 }
-PAPER = (
-    "Mukherjee, Tajer, Chen and Das, <i>Mean-based Best Arm Identification in Stochastic Bandits under Reward "
-    "Contamination</i> (NeurIPS 2021)."
-)
 
 
 @dataclass(frozen=True)
@@ -90,78 +96,122 @@ def write_report(paper: PaperPart | None, full: FullSizePart | None, path: Path)
     """Write the report on one or both kinds of experiments to a file."""
     parts = [part.run for part in (paper, full) if part is not None]
     listed = [experiment.name for run in parts for experiment in run.experiments]
-    names = ", ".join([*listed, *([STORED] if paper and len(paper.stored) else [])])
-    asked = "" if paper else " asked for"
-    about = (
-        f"{PAPER} Made by <code>bestarm reproduce</code>, version {version('bestarm')}: {text(names)}; "
-        f"{parts[0].trials:,} trials per point{asked}, seed {parts[0].seed}."
+    write_page(
+        path,
+        "bestarm.paper",
+        "report.html.j2",
+        title=_title(paper),
+        contents=_contents(paper, full),
+        version=version("bestarm"),
+        names=", ".join([*listed, *([STORED] if paper and len(paper.stored) else [])]),
+        trials=f"{parts[0].trials:,}",
+        seed=parts[0].seed,
+        paper=None if paper is None else _paper_page(paper),
+        full=[] if full is None else [_full_size_section(experiment, full) for experiment in full.run.experiments],
+        settings=_settings(paper, parts[0]),
+        marks=MARKS,
+        decided=DECIDED,
+        open=OPEN,
+        their_trials=THEIR_TRIALS,
     )
-    contents: list[tuple[str, str]] = []
-    body = []
-    if paper:
-        contents += _contents(paper)
-        body.append(_paper(paper))
-    if full:
-        contents += [("full-size", "Real data at full size")]
-        body.append(_full(full))
-    contents.append(("settings", "Settings"))
-    body.append(f'<h2 id="settings">Settings</h2>\n{_settings(paper, full)}')
-    if paper and not paper.verdicts and paper.run.experiments:
-        title = "Variations of the paper's experiments"
-    else:
-        title = "The paper's experiments, repeated" if paper else "The paper's methods on real data at full size"
-    page.write_page(path, title, about, contents, "\n".join(body))
 
 
-def _contents(part: PaperPart) -> list[tuple[str, str]]:
+def _title(paper: PaperPart | None) -> str:
+    if paper is None:
+        return "The paper's methods on real data at full size"
+    varied = not paper.verdicts and paper.run.experiments
+    return "Variations of the paper's experiments" if varied else "The paper's experiments, repeated"
+
+
+def _contents(paper: PaperPart | None, full: FullSizePart | None) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    if paper and paper.run.experiments:
+        found += [("counts", "In short")] if paper.verdicts else []
+        found += [("figures", "The figures"), *((e.name, f"{e.name}: {e.title}") for e in paper.run.experiments)]
+        found += [("claims", "The claims, by experiment"), ("readings", "The readings")] if paper.verdicts else []
+    found += [(STORED, "Stored results of 2022")] if paper and len(paper.stored) else []
+    found += [("numbers", "All numbers")] if paper and paper.run.experiments else []
+    found += [("full-size", "Real data at full size")] if full else []
+    return [*found, ("settings", "Settings")]
+
+
+# ------------------------------------------------------------------------------------------- the paper's experiments
+
+
+@dataclass(frozen=True)
+class FigureSection:
+    """The figure of an experiment."""
+
+    name: str
+    title: str
+    picture: Picture
+    about: str
+
+
+@dataclass(frozen=True)
+class NumbersSection:
+    """All numbers of an experiment: figure of our own methods, what was measured, readings, what the paper defines."""
+
+    name: str
+    title: str
+    ours: Picture | None
+    measured: PageTable
+    readings: tuple[Picture, PageTable] | None
+    facts: str
+    recomputed: PageTable
+    choices: Sequence[str]
+
+
+@dataclass(frozen=True)
+class PaperPage:
+    """What the page says about the paper's experiments. Counts, claims and readings are empty for a variation."""
+
+    counts: Sequence[tuple[str, int, int]]  # verdict, how many claims, how many of them with readings left open
+    findings: Sequence[str]
+    sentences: Sequence[str]
+    figures: Sequence[FigureSection]
+    claims: Sequence[tuple[str, Sequence[Verdict]]]
+    readings: PageTable
+    stored: PageTable | None
+    numbers: Sequence[NumbersSection]
+    adversaries: PageTable
+    centres: PageTable
+
+
+def _paper_page(part: PaperPart) -> PaperPage:
     experiments = part.run.experiments
-    if not experiments:
-        return [("stored-2022", "Stored results of 2022")]
-    found = [("figures", "The figures"), *((e.name, f"{e.name}: {e.title}") for e in experiments)]
-    if part.verdicts:
-        found = [
-            ("counts", "In short"),
-            *found,
-            ("claims", "The claims, by experiment"),
-            ("readings", "The readings"),
-        ]
-    found += [("stored-2022", "Stored results of 2022")] if len(part.stored) else []
-    return [*found, ("numbers", "All numbers")]
-
-
-def _paper(part: PaperPart) -> str:
-    if not part.run.experiments:
-        return _stored(part.stored)
-    template = page.template("bestarm.paper", "report-paper")
-    counts, sentences = _counts(part) if part.verdicts else (_variation(part.run.experiments), "")
-    return template.substitute(
-        figures="\n".join(_figure(experiment, part) for experiment in part.run.experiments),
-        numbers="\n".join(_experiment(experiment, part) for experiment in part.run.experiments),
-        counts=counts,
-        claims=(_claims(part.verdicts, sentences) + _readings(part) if part.verdicts else "") + _stored(part.stored),
-    )
-
-
-def _variation(experiments: Sequence[Experiment]) -> str:
-    return page.bullets(
-        f"{experiment.name}: {experiment.figure}. The paper says nothing about these settings, so no claim is judged."
-        for experiment in experiments
-    )
-
-
-# ------------------------------------------------------------------------------------------------------------ counts
-
-
-def _counts(part: PaperPart) -> tuple[str, str]:
-    """Return the counts with the findings, and sentences on what is behind them."""
     counts = Counter(verdict.overall for verdict in part.verdicts)
     partly = Counter(verdict.overall for verdict in part.verdicts if verdict.under(OPEN))
-    boxes = "".join(
-        f'<li><b class="{MARKS[name][0]}">{counts[name]}</b>{MARKS[name][1]} {name}'
-        + (f'<br><span class="soft">{partly[name]} of them with readings left open</span>' if name in DECIDED else "")
-        + "</li>"
-        for name in OVERALL
+    names = dict.fromkeys(verdict.claim.experiment for verdict in part.verdicts)
+    return PaperPage(
+        counts=[(name, counts[name], partly[name]) for name in OVERALL] if part.verdicts else [],
+        findings=_findings(part),
+        sentences=_sentences(part),
+        figures=[_figure_section(experiment, part) for experiment in experiments],
+        claims=[(name, [one for one in part.verdicts if one.claim.experiment == name]) for name in names],
+        readings=_readings(part),
+        stored=_stored(part.stored) if len(part.stored) else None,
+        numbers=[_numbers_section(experiment, part) for experiment in experiments],
+        adversaries=_adversaries(part),
+        centres=PageTable(
+            ["experiment", "centres"],
+            [[experiment.name, _centres(experiment, part.run.seed)] for experiment in experiments],
+            style="words",
+        ),
     )
+
+
+def _findings(part: PaperPart) -> list[str]:
+    if part.verdicts:
+        return list(findings(part.verdicts, part.points, part.run.experiments, part.stored))
+    silent = "The paper says nothing about these settings, so no claim is judged."
+    return [f"{experiment.name}: {experiment.figure}. {silent}" for experiment in part.run.experiments]
+
+
+def _sentences(part: PaperPart) -> list[str]:
+    """Return what to know about the counts."""
+    if not part.verdicts:
+        return []
     sentences = [
         f"{len(part.verdicts)} claims of the paper were tested on {len(part.run.outcomes):,} simulated points, each "
         "under every reading of the text that makes a difference to it. A reading that its trials leave open is not "
@@ -169,8 +219,7 @@ def _counts(part: PaperPart) -> tuple[str, str]:
         _certified(part.points),
         _cut(part.readings),
     ]
-    found = findings(part.verdicts, part.points, part.run.experiments, part.stored)
-    return f'<ul class="counts">{boxes}</ul>{page.bullets(found)}', page.bullets(filter(None, sentences))
+    return [sentence for sentence in sentences if sentence]
 
 
 def _certified(points: pd.DataFrame) -> str:
@@ -194,46 +243,9 @@ def _cut(readings: pd.DataFrame) -> str:
     return f"Trials were cut by the cap on their pulls under {where}; the tables show where. Their means are too small."
 
 
-# ------------------------------------------------------------------------------------------------------------ claims
-
-
-def _claims(verdicts: Sequence[Verdict], sentences: str) -> str:
-    parts = [page.template("bestarm.paper", "report-claims").substitute(sentences=sentences)]
-    names = dict.fromkeys(verdict.claim.experiment for verdict in verdicts)
-    for name in names:
-        rows = "".join(_claim(verdict) for verdict in verdicts if verdict.claim.experiment == name)
-        head = '<thead><tr><th scope="col">all readings together</th><th scope="col">claim</th>'
-        head += '<th scope="col">what was found under each reading</th></tr></thead>'
-        parts.append(
-            f'<h3 id="claims-{name}">{name}</h3>\n<div class="scroll"><table class="claims">{head}<tbody>{rows}</tbody>'
-            "</table></div>"
-        )
-    return "\n".join(parts)
-
-
-def _claim(verdict: Verdict) -> str:
-    claim = verdict.claim
-    style, sign = MARKS[verdict.overall]
-    notes = [claim.note, f"By construction: {claim.by_construction}" if claim.by_construction else ""]
-    note = "".join(f'<br><span class="soft">{text(words)}</span>' for words in notes if words)
-    lines = "".join(
-        f'<li><span class="{MARKS[finding.verdict][0]}">{MARKS[finding.verdict][1]}</span> <b>{text(name)}</b>: '
-        f"{text(finding.measured)}</li>"
-        for name, finding in verdict.findings.items()
-    )
-    left = len(verdict.under(OPEN))
-    more = f'<br><span class="soft">{left} open</span>' if left and verdict.overall in DECIDED else ""
-    return (
-        f'<tr><td class="verdict {style}">{sign} {text(verdict.overall)}{more}</td>'
-        f'<td><b>{text(claim.text)}</b><br><q>{text(claim.quote)}</q> <span class="soft">({text(claim.where)})</span>'
-        f'{note}<br><span class="soft">Test: {text(claim.check.how)}.</span></td>'
-        f'<td><ul class="found">{lines}</ul></td></tr>'
-    )
-
-
-def _readings(part: PaperPart) -> str:
+def _readings(part: PaperPart) -> PageTable:
     rows = []
-    for reading in READINGS:
+    for reading in READINGS if part.verdicts else ():
         counts = Counter(v.findings[reading.name].verdict for v in part.verdicts if reading.name in v.findings)
         own = part.readings[part.readings["reading"] == reading.name]
         if own.empty:
@@ -244,18 +256,10 @@ def _readings(part: PaperPart) -> str:
             [reading.name, reading.about, reading.words, span, *(str(counts[name]) for name in (HOLDS, FAILS, OPEN))]
         )
     head = ["reading", "of what", "it takes the text to mean", "trials per point", "hold", "do not", "open"]
-    return (
-        '<h2 id="readings">The readings</h2>\n<p>Each is one change from ours; the last three columns count the '
-        "claims that it makes a difference to. Ours has all the trials asked for; the others have a share of them, and "
-        "at least as many as it takes to show, if none is wrong, that errors are rarer than δ. Where several "
-        "adversaries share the trials, verdicts are about their average.</p>\n"
-        + page.table(head, rows, style="words stack")
-    )
+    return PageTable(head, rows, style="words stack")
 
 
-def _stored(stored: pd.DataFrame) -> str:
-    if stored.empty:
-        return ""
+def _stored(stored: pd.DataFrame) -> PageTable:
     head = ["arms", "method", "δ", "theirs", "ours", "standard error", "difference / its error", "within 3", "wrong"]
     rows = [
         [
@@ -271,32 +275,17 @@ def _stored(stored: pd.DataFrame) -> str:
         ]
         for _, row in stored.iterrows()
     ]
-    return (
-        f'<h2 id="{STORED}">Stored results of 2022</h2>\n<p>A public course project by the paper\'s first author ran '
-        "Algorithm 2 as a baseline and stored mean pulls. It is not the code of the paper, but the nearest that there "
-        "is. Beside its numbers are ours, from simulations that follow the facts of its code (the reading "
-        f"“first author's code”): means 5, 4.5, 1, 1 with K = 5 in the radius, and four compounds of PKIS2 with log "
-        "percent control -0.1278, -0.2877, -0.9676, -1.4697; ε = 0.1, σ = 1. Its counter starts at 1, so ours "
-        f"are mean pulls plus 1. The error of the difference takes its {THEIR_TRIALS} trials to be spread as ours "
-        "are. A row that is not within 3 such errors was made by something that we do not know.</p>\n"
-        + page.table(head, rows)
-    )
+    return PageTable(head, rows)
 
 
-# ----------------------------------------------------------------------------------------------------------- figures
-
-
-def _figure(experiment: Experiment, part: PaperPart) -> str:
+def _figure_section(experiment: Experiment, part: PaperPart) -> FigureSection:
     means = ", ".join(f"{mean:.4g}" for mean in experiment.means)
     told = f"σ = {experiment.sigma:g}" if experiment.bounds is None else f"rewards in {list(experiment.bounds)}"
     about = [f"Means {means}; {told}. {experiment.figure}."]
     about += [f"Source: {experiment.source}."] if experiment.source else []
     about.append(ratio_words(experiment, part.run.seed))
-    return (
-        f'<h3 id="{experiment.name}">{experiment.name}: {text(experiment.title)}</h3>\n'
-        + page.image(part.figures[experiment.name], _described(experiment, "the paper's methods"))
-        + f'\n<p class="soft">{text(" ".join(about))}</p>'
-    )
+    picture = Picture(part.figures[experiment.name], _described(experiment, "the paper's methods"))
+    return FigureSection(experiment.name, experiment.title, picture, " ".join(about))
 
 
 def ratio_words(experiment: Experiment, seed: int) -> str:
@@ -320,32 +309,23 @@ def _described(experiment: Experiment, what: str) -> str:
     return f"{experiment.title}: mean pulls and error rates of {what}; the numbers are in the tables below."
 
 
-def _experiment(experiment: Experiment, part: PaperPart) -> str:
-    own = part.points[part.points["experiment"] == experiment.name]
-    name = experiment.name
-    parts = [f'<h3 id="numbers-{name}">{name}: {text(experiment.title)}</h3>']
+def _numbers_section(experiment: Experiment, part: PaperPart) -> NumbersSection:
+    name, ours, readings = experiment.name, None, None
     if f"{name}-ours" in part.figures:
-        what = "the shorter exploration and the certified method"
-        parts.append(page.image(part.figures[f"{name}-ours"], _described(experiment, what)))
-    heading = "Mean pulls with 95 % half-width; wrong answers, where there were any; trials that named none"
-    parts += [f"<h4>{heading}</h4>", page.measured(experiment, own)]
+        described = _described(experiment, "the shorter exploration and the certified method")
+        ours = Picture(part.figures[f"{name}-ours"], described)
     if f"{name}-readings" in part.figures:
-        parts += [
-            "<h4>Under each reading</h4>",
-            page.image(
-                part.figures[f"{name}-readings"], _described(experiment, "the paper's methods under each reading")
-            ),
-            _under_readings(experiment, part),
-        ]
-    parts += ["<h4>The paper's numbers, recomputed (with U = 0)</h4>", _numbers(experiment)]
-    if experiment.choices:
-        parts += ["<h4>What the text leaves open</h4>", page.bullets(experiment.choices)]
-    return "\n".join(parts)
+        described = _described(experiment, "the paper's methods under each reading")
+        readings = Picture(part.figures[f"{name}-readings"], described), _under_readings(experiment, part)
+    own = part.points[part.points["experiment"] == name]
+    facts, recomputed = _facts(experiment), _recomputed(experiment)
+    return NumbersSection(
+        name, experiment.title, ours, measured(experiment, own), readings, facts, recomputed, experiment.choices
+    )
 
 
-def _under_readings(experiment: Experiment, part: PaperPart) -> str:
-    symbol = "ε" if experiment.sweep == "epsilon" else "δ"
-    values = [epsilon if experiment.sweep == "epsilon" else delta for delta, epsilon in experiment.grid]
+def _under_readings(experiment: Experiment, part: PaperPart) -> PageTable:
+    symbol, values = axis_of(experiment)
     rows = []
     own = part.readings[part.readings["experiment"] == experiment.name]
     for reading, other in readings_of(experiment):
@@ -353,29 +333,28 @@ def _under_readings(experiment: Experiment, part: PaperPart) -> str:
             found = own[(own["reading"] == reading.name) & (own["method"] == curve.label)]
             found = found.set_index(experiment.sweep).loc[values]
             ratio = f"{float(found['gap_ratio'].iloc[0]):.2f}"
-            rows.append([reading.name, ratio, curve.label, *(page.cell(row) for _, row in found.iterrows())])
+            rows.append([reading.name, ratio, curve.label, *(cell(row) for _, row in found.iterrows())])
     head = ["reading", "smallest gap, observed / true", "method", *(f"{symbol} = {value:g}" for value in values)]
-    return page.table(head, rows)
+    return PageTable(head, rows)
 
 
-def _numbers(experiment: Experiment) -> str:
-    numbers = instance_numbers(experiment)
+def _recomputed(experiment: Experiment) -> PageTable:
     shown = [name for name in NUMBERS if experiment.covered or name.startswith(("T", "K_"))]
-    facts = (
-        f"Gap {numbers['gap']:.4g}. H, T* and the bounds are for normal arms whose standard deviation is σ: they say "
-        "nothing about these arms, and are left out."
-    )
-    if experiment.covered:
-        facts = _bound_words(experiment, numbers)
     rows = []
     for values in experiment.grid:
         row = grid_numbers(experiment, *values)
         cells = [f"{row[name]:,.1f}" if name == "T" else _number(row[name]) for name in shown]
         rows.append([f"δ = {values[0]:g}, ε = {values[1]:g}", *cells])
-    return f'<p class="soft">{facts}</p>' + page.table(["", *(NUMBERS[name] for name in shown)], rows)
+    return PageTable(["", *(NUMBERS[name] for name in shown)], rows)
 
 
-def _bound_words(experiment: Experiment, numbers: Mapping[str, float]) -> str:
+def _facts(experiment: Experiment) -> str:
+    numbers = instance_numbers(experiment)
+    if not experiment.covered:
+        return (
+            f"Gap {numbers['gap']:.4g}. H, T* and the bounds are for normal arms whose standard deviation is σ: they "
+            "say nothing about these arms, and are left out."
+        )
     return (
         f"Gap {numbers['gap']:.4g}; H = {numbers['H']:.4g}; T* = {numbers['T_star']:.4g}, the exact characteristic "
         "time of Gaussian arms (Garivier and Kaufmann 2016); smallest gap that the worst adversary can't hide between "
@@ -384,19 +363,43 @@ def _bound_words(experiment: Experiment, numbers: Mapping[str, float]) -> str:
     )
 
 
+def _adversaries(part: PaperPart) -> PageTable:
+    rows = []
+    for experiment in part.run.experiments:
+        for reading, other in readings_of(experiment) if part.verdicts else [(OURS, OURS.of(experiment))]:
+            if reading is OURS or other.adversary != experiment.adversary:
+                rows.append([experiment.name, reading.name, other.adversary.words, ratio_words(other, part.run.seed)])
+    head = ["experiment", "reading", "contaminated rewards are", "what that does"]
+    return PageTable(head, rows, style="words stack")
+
+
+def _centres(experiment: Experiment, seed: int) -> str:
+    adversary = experiment.adversaries(seed)[0]
+    assert adversary is not None
+    return ", ".join(f"{centre:.3f}" for centre in adversary.pieces[0].a)
+
+
+def _number(value: float) -> str:
+    return "infinite" if math.isinf(value) else f"{value:,.0f}" if value >= 1000.0 else f"{value:.4g}"
+
+
 # --------------------------------------------------------------------------------------------------------- full size
 
 
-def _full(part: FullSizePart) -> str:
-    sections = [_full_experiment(experiment, part) for experiment in part.run.experiments]
-    return (
-        '<h2 id="full-size">Real data at full size</h2>\n<p>This goes beyond the paper, which takes four arms of each '
-        "data set: here are all of them. A trial takes seconds, so 2 % or fewer of the trials asked for are run; the "
-        "numbers in the bars count them. Arms are numbered by rank: the truly best is #1.</p>\n" + "\n".join(sections)
-    )
+@dataclass(frozen=True)
+class FullSizeSection:
+    """A full-size experiment: what was run, the attacks, the figure, the outcomes."""
+
+    name: str
+    title: str
+    about: str
+    attacks: Sequence[str]
+    picture: Picture
+    outcomes: PageTable
+    notes: Sequence[str]
 
 
-def _full_experiment(experiment: FullSize, part: FullSizePart) -> str:
+def _full_size_section(experiment: FullSize, part: FullSizePart) -> FullSizeSection:
     own = part.table[part.table["experiment"] == experiment.name]
     head = ["attack, method", "trials", "what came of them", "mean pulls", "cap", "arms named"]
     rows = [
@@ -413,56 +416,29 @@ def _full_experiment(experiment: FullSize, part: FullSizePart) -> str:
     told = ", ".join(f"{name} = {value}" for name, value in experiment.told.items())
     rates = f"ε = {experiment.epsilon:g}, δ = {experiment.delta:g}; the methods are told {told}"
     described = f"{experiment.title}: outcomes of each method's trials under each attack, and their mean pulls."
-    return "\n".join(
-        [
-            f'<h3 id="{experiment.name}">{experiment.name}: {text(experiment.title)}</h3>',
-            f'<p class="soft">{text(f"{experiment.source}. {rates}.")}</p>',
-            page.bullets([f"{attack.name}: {attack.words}." for attack in experiment.attacks]),
-            page.image(part.figures[experiment.name], described),
-            page.table(head, rows),
-            page.bullets(experiment.notes),
-        ]
+    return FullSizeSection(
+        experiment.name,
+        experiment.title,
+        f"{experiment.source}. {rates}.",
+        [f"{attack.name}: {attack.words}." for attack in experiment.attacks],
+        Picture(part.figures[experiment.name], described),
+        PageTable(head, rows),
+        experiment.notes,
     )
 
 
 # ---------------------------------------------------------------------------------------------------------- settings
 
 
-def _settings(paper: PaperPart | None, full: FullSizePart | None) -> str:
+def _settings(paper: PaperPart | None, run: Run | FullRun) -> PageTable:
     if paper is None:
-        assert full is not None
-        shown = {"trials asked for": f"{full.run.trials:,}", "seed": str(full.run.seed)}
-        return page.table(["setting", "value"], ({**shown, **page.packages()}).items(), style="words")
-    run = paper.run
-    shown = {
-        "trials per point": f"{run.trials:,}",
-        "seed": str(run.seed),
-        "largest number of pulls in a trial": f"{MAX_PULLS:,}, unless the reading says otherwise",
-        "simulated pulls": f"{sum(int(trials.pulls.sum()) for trials in run.outcomes.values()):,}",
-    }
-    rows = []
-    for experiment in run.experiments:
-        for reading, other in readings_of(experiment) if paper.verdicts else [(OURS, OURS.of(experiment))]:
-            if reading is OURS or other.adversary != experiment.adversary:
-                rows.append([experiment.name, reading.name, other.adversary.words, ratio_words(other, run.seed)])
-    centres = [[experiment.name, _centres(experiment, run.seed)] for experiment in run.experiments]
-    return (
-        page.table(["setting", "value"], ({**shown, **page.packages()}).items(), style="words")
-        + "<h4>The adversaries</h4>"
-        + page.table(["experiment", "reading", "contaminated rewards are", "what that does"], rows, style="words stack")
-        + "<h4>The centres of our adversary, one per arm</h4>"
-        + page.table(["experiment", "centres"], centres, style="words")
-        + '<p class="soft">Trials of all methods at one place of a grid use the same seeds. Equal points of two '
-        "figures were simulated once. Every point and trial of the figures is in the tables beside this file, as CSV, "
-        "Parquet and (points, readings, claims) LaTeX.</p>"
+        return settings_table({"trials asked for": f"{run.trials:,}", "seed": str(run.seed)})
+    pulls = sum(int(trials.pulls.sum()) for trials in paper.run.outcomes.values())
+    return settings_table(
+        {
+            "trials per point": f"{run.trials:,}",
+            "seed": str(run.seed),
+            "largest number of pulls in a trial": f"{MAX_PULLS:,}, unless the reading says otherwise",
+            "simulated pulls": f"{pulls:,}",
+        }
     )
-
-
-def _centres(experiment: Experiment, seed: int) -> str:
-    adversary = experiment.adversaries(seed)[0]
-    assert adversary is not None
-    return ", ".join(f"{centre:.3f}" for centre in adversary.pieces[0].a)
-
-
-def _number(value: float) -> str:
-    return "infinite" if math.isinf(value) else f"{value:,.0f}" if value >= 1000.0 else f"{value:.4g}"
