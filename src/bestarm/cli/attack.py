@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.options import OWN, explained, named_methods, names, numbers
+from bestarm.cli.options import OWN, Delta, RowFormat, Seed, Workers, explained, named_methods, names, numbers
 from bestarm.cli.output import Format, write_rows
 from bestarm.contamination import SIMULATED
 
@@ -19,7 +19,7 @@ def attack(
     epsilon: Annotated[
         float, typer.Option(help="Contamination by every attack, in (0, 0.5); the methods are told it.")
     ] = 0.1,
-    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.1,
+    delta: Delta = 0.1,
     means: Annotated[
         str | None,
         typer.Option(help="Means of Gaussian arms with sigma = 1, separated by commas, instead of the two instances."),
@@ -35,10 +35,10 @@ def attack(
             show_default="a row for each",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 7,
-    workers: Annotated[int, typer.Option(help="Threads.")] = 2,
+    seed: Seed = 7,
+    workers: Workers = 2,
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("results/attack"),
-    form: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.table,
+    form: RowFormat = Format.table,
 ) -> None:
     """Attack each method in every way we know, on a solvable instance and an unsolvable one, and see which are fooled.
 

@@ -1,13 +1,15 @@
-"""What a file of this folder says to be a command, and how all commands are found: by walking the folder."""
+"""How a file of this folder declares a command, groups of options, and how all commands are found."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -20,9 +22,9 @@ class Command:
     Attributes
     ----------
     run : callable or Typer
-        What it does, or the group of commands that it is.
+        The function to run, or a group of commands.
     rank : int
-        Its place in the help.
+        Its position in the help.
     epilog : str or None
         The last part of its own help.
     kind : type of TyperCommand or None
@@ -35,11 +37,41 @@ class Command:
     kind: type[TyperCommand] | None = None
 
     def add_to(self, app: typer.Typer) -> None:
-        """Make it a command of an application."""
+        """Add the command to an application."""
         if isinstance(self.run, typer.Typer):
             app.add_typer(self.run)
         else:
-            app.command(cls=self.kind, epilog=self.epilog)(self.run)
+            app.command(cls=self.kind, epilog=self.epilog)(grouped(self.run))
+
+
+def grouped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command whose parameters that are dataclasses of options are replaced by their fields.
+
+    So options that belong together, or that several commands share, are declared once: the command line has them one
+    by one, and the function gets them as one object.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    groups = {name: kind for name, kind in hints.items() if is_dataclass(kind) and isinstance(kind, type)}
+    parameters: dict[str, inspect.Parameter] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in groups:
+            types = get_type_hints(groups[name], include_extras=True)
+            defaults = {one.name: one.default for one in fields(groups[name])}
+        else:
+            types, defaults = {name: hints[name]}, {name: parameter.default}
+        for option, value in defaults.items():
+            default = inspect.Parameter.empty if value is MISSING else value
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters[option] = inspect.Parameter(option, kind, default=default, annotation=types[option])
+
+    @functools.wraps(function)
+    def command(**values: Any) -> Any:
+        made = {name: kind(**{one.name: values.pop(one.name) for one in fields(kind)}) for name, kind in groups.items()}
+        return function(**values, **made)
+
+    command.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+    command.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    return command
 
 
 def all_commands() -> list[Command]:

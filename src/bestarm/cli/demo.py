@@ -9,15 +9,16 @@ from typing import Annotated
 import typer
 
 from bestarm.cli.commands import Command
+from bestarm.cli.options import RowFormat, Seed, Workers
 from bestarm.cli.output import Format, write_rows
 
 
 def demo(
     trials: Annotated[int, typer.Option(help="Trials of each method against each adversary.")] = 300,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 7,
-    workers: Annotated[int, typer.Option(help="Threads.")] = 2,
+    seed: Seed = 7,
+    workers: Workers = 2,
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("results/demo"),
-    form: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.table,
+    form: RowFormat = Format.table,
 ) -> None:
     """Solve a contaminated four-armed problem with each method: pulls, answers, error rates and a picture."""
     from bestarm.cli.compiling import compile_note

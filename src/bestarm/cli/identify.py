@@ -12,107 +12,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.log_options import (
-    Arm,
-    Bounds,
-    Counted,
-    LogFiles,
-    Reward,
-    Time,
-    Wide,
-    columns,
-    reading_bar,
-)
-from bestarm.cli.options import METHOD, explained_of_logs, given, named_method
+from bestarm.cli.log_options import ColumnOptions, LogFiles, LogQuestionOptions, ReplayOptions, reading_bar
+from bestarm.cli.options import NO_CLAIM, NO_WINNER, explained_of_logs
 from bestarm.cli.output import Format, arm_rows, write_rows
-from bestarm.contamination import CONTAMINATIONS, default
 
 if TYPE_CHECKING:
     from bestarm.log.result import LogResult
 
-NO_WINNER = 3
-NO_CLAIM = 4
-
 
 def identify(
     log: LogFiles,
-    epsilon: Annotated[
-        float, typer.Option(help="Largest share that may be fake, such as 0.05 for 5 %; see --contamination.")
-    ],
-    arm: Arm = None,
-    reward: Reward = None,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COL", help="Column that says who gave each reward: epsilon is then a share of these sources."
-        ),
-    ] = None,
-    time: Time = None,
-    bounds: Bounds = None,
-    sigma: Annotated[
-        str | None,
-        typer.Option(
-            metavar="S|estimate",
-            help="Sub-Gaussian scale of a clean reward, if it has no bounds; estimate: take it from a quarter of the "
-            "rewards, which assumes that clean ones are normal.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            help="With --sigma estimate: picks the rewards that it is taken from.",
-            show_default="from the log's rewards",
-        ),
-    ] = None,
-    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
-    contamination: Annotated[
-        str | None,
-        typer.Option(
-            help=f"What epsilon means: {', '.join(CONTAMINATIONS)} (see below).",
-            show_default=f"{default('log')}; {default('log with sources')} with --source",
-        ),
-    ] = None,
-    paired: Annotated[
-        bool,
-        typer.Option(
-            "--paired",
-            help="Sources only: compare two arms by the difference between a source's rewards for them. The arms that "
-            "a source rewards must be fixed before its first reward.",
-        ),
-    ] = False,
-    good_enough: Annotated[
-        float | None, typer.Option(help="Name an arm that is proved to be at most this much worse than the best.")
-    ] = None,
-    wide: Wide = False,
-    counted: Counted = None,
-    missing: Annotated[
-        str,
-        typer.Option(
-            help="If a reward is missing: refuse, drop (for unrelated reasons) or replaced (may have been removed)."
-        ),
-    ] = "refuse",
-    on_bad_row: Annotated[str, typer.Option(help="If a row cannot be used: refuse or skip.")] = "refuse",
-    sequential: Annotated[
-        bool,
-        typer.Option("--sequential", help="Replay the rows in order instead, and stop once decided."),
-    ] = False,
-    method: Annotated[str, typer.Option(help=f"Replay only: {METHOD}")] = "certified",
-    resolution: Annotated[
-        float | None,
-        typer.Option(
-            help="Replay only: stop without a winner after about as many rewards as a lead of this size takes if "
-            "epsilon = 0.",
-            show_default="0.05 sigma; none if epsilon = 0",
-        ),
-    ] = None,
-    exploration: Annotated[
-        str | None, typer.Option(help="Replay only: hoeffding, half, chernoff or none (not certified).")
-    ] = None,
+    columns: ColumnOptions,
+    question: LogQuestionOptions,
+    replay: ReplayOptions,
     report: Annotated[Path | None, typer.Option(help="Write a report to share to this file (.html or .md).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Save a plot to this file (.png, .svg or .pdf).")] = None,
     form: Annotated[Format, typer.Option("--format", help="Format of the verdict; csv lists the arms.")] = Format.table,
 ) -> None:
     """Say which arm of a log is best, using all rows regardless of order, or why none is named.
+
+    For rewards that are already in a file; in Python: ba.identify_log.
+    To collect rewards until the best arm is known: bestarm study, or in Python ba.identify.
 
     With --source, of each source's own rows the first counts: their order matters unless there is a column of time.
     Asking again with another model, sigma or filter until an arm is named spends delta each time.
@@ -120,26 +40,8 @@ def identify(
     Exit code 0 if an arm is named, 3 if none is, 2 for bad input; 4 if an arm comes first but the rewards contradict
     the assumptions (an alarm), so that nothing is claimed about it.
     """
-    from bestarm.errors import InputError
-
     _check_places(report, plot)
-    read = columns(arm=arm, reward=reward, source=source, time=time, wide=wide, counted=counted, bounds=bounds)
-    read |= {"missing": missing, "on_bad_row": on_bad_row}
-    asked: dict[str, Any] = {
-        "delta": delta,
-        "epsilon": epsilon,
-        "sigma": _sigma(sigma),
-        "contamination": contamination,
-        "good_enough": good_enough,
-        "paired": paired,
-        "seed": seed,
-    }
-    replay = given(resolution=resolution, exploration=exploration)
-    if method != "certified":
-        replay["method"] = named_method(method)
-    for name, value in () if sequential else replay.items():
-        raise InputError(name, "come with --sequential", value, "all rows are weighed at once without it")
-    result = _answer(log, read | asked | {"sequential": sequential, "replay": replay})
+    result = _answer(log, columns.keywords() | question.keywords() | replay.keywords())
     if report is not None:
         from bestarm.log.report import write_report
 
@@ -168,17 +70,6 @@ def _answer(log: list[str], question: dict[str, Any]) -> LogResult:
 
     with compile_note(), reading_bar() as bar:
         return identify_log(log[0] if len(log) == 1 else log, progress=bar, **question)
-
-
-def _sigma(text: str | None) -> float | str | None:
-    from bestarm.errors import InputError
-
-    if text is None or text == "estimate":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError("sigma", "be a number, or estimate", text, "such as --sigma 1.5") from None
 
 
 def _check_places(report: Path | None, plot: Path | None) -> None:

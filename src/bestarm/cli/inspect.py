@@ -9,17 +9,7 @@ from typing import Annotated
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.log_options import (
-    Arm,
-    Bounds,
-    Counted,
-    LogFiles,
-    Reward,
-    Time,
-    Wide,
-    columns,
-    reading_bar,
-)
+from bestarm.cli.log_options import InspectedColumnOptions, LogFiles, reading_bar
 from bestarm.cli.syntax import to_cli_syntax
 
 
@@ -32,28 +22,19 @@ class Form(enum.StrEnum):
 
 def inspect(
     log: LogFiles,
-    arm: Arm = None,
-    reward: Reward = None,
-    source: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column that says who gave each reward; guessed the same way.")
-    ] = None,
-    time: Time = None,
-    bounds: Bounds = None,
-    wide: Wide = False,
-    counted: Counted = None,
+    columns: InspectedColumnOptions,
     form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
 ) -> None:
     """Look at a log before testing anything: what is in it, which bounds or sigma it supports, and what looks wrong.
 
-    Nothing is left out or tested; each suspicion is expressed as an epsilon.
+    Nothing is left out or tested; each suspicion is expressed as an epsilon. In Python: ba.inspect_log.
     """
     from bestarm.cli.log_table import say
     from bestarm.identification.result import as_json
     from bestarm.log.inspect import inspect_log
 
-    read = columns(arm=arm, reward=reward, source=source, time=time, wide=wide, counted=counted, bounds=bounds)
     with reading_bar() as bar:
-        found = inspect_log(log[0] if len(log) == 1 else log, **read, progress=bar)
+        found = inspect_log(log[0] if len(log) == 1 else log, **columns.keywords(), progress=bar)
     if form is Form.json:
         print(json.dumps(as_json(found.to_dict()), indent=1))
     else:

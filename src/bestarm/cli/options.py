@@ -1,14 +1,19 @@
-"""Options that several commands share, and what epsilon means, in plain words."""
+"""Options that several commands share, declared once; what epsilon means; how values are read."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
+from bestarm.cli.output import Format
 from bestarm.contamination import CONTAMINATIONS, SIMULATED, default
+
+NO_WINNER = 3  # exit codes
+NO_CLAIM = 4
 
 
 def explained(*names: str) -> str:
@@ -45,6 +50,49 @@ GoodEnough = Annotated[
     float | None,
     typer.Option(help="Stop when an arm is proved to be at most this much worse than the best (certified only)."),
 ]
+Method = Annotated[str, typer.Option(help=METHOD)]
+Delta = Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")]
+Seed = Annotated[int, typer.Option(help="Seed of all randomness.")]
+Workers = Annotated[int, typer.Option(help="Threads.")]
+RowFormat = Annotated[Format, typer.Option("--format", help="How to write the rows.")]
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """The question that is asked: how sure, how much contamination, how noisy."""
+
+    epsilon: Annotated[float, typer.Option(help="How much may be replaced, in [0, 0.5); see --contamination.")]
+    delta: Delta = 0.05
+    sigma: Annotated[float | None, typer.Option(help="Sub-Gaussian scale of a clean reward.")] = None
+    bounds: Annotated[str | None, typer.Option(help="Lowest and highest reward, such as 0,1, instead of sigma.")] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the question as keyword arguments."""
+        return {**vars(self), "bounds": pair(self.bounds)}
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """A method, and the options of `certified`."""
+
+    method: Method = "certified"
+    contamination: Contamination = None
+    resolution: Resolution = None
+    good_enough: GoodEnough = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the method, and the options that were given, as keyword arguments."""
+        return given(**{**vars(self), "method": named_method(self.method)})
+
+
+@dataclass(frozen=True)
+class SimulatedMethodOptions(MethodOptions):
+    """A method, and the options of all methods, for rewards that are simulated."""
+
+    contamination: SimulatedContamination = None
+    threshold: Annotated[str | None, typer.Option(help="theory or empirical (gap family).")] = None
+    exploration: Annotated[str | None, typer.Option(help="hoeffding, half, chernoff or none (not certified).")] = None
+    alpha: Annotated[float | None, typer.Option(help="Fraction trimmed off each end.")] = None
 
 
 def numbers(name: str, text: str) -> list[float]:
@@ -99,6 +147,6 @@ def pair(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
-def given(**options: object) -> dict[str, object]:
-    """Return the options of a method that were given."""
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that were given."""
     return {name: value for name, value in options.items() if value is not None and value is not False}

@@ -7,20 +7,24 @@ from typing import Annotated
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.identify import NO_WINNER
-from bestarm.cli.options import OWN, SimulatedContamination, explained, named_methods, numbers, pair
+from bestarm.cli.options import (
+    NO_WINNER,
+    OWN,
+    QuestionOptions,
+    Seed,
+    SimulatedContamination,
+    Workers,
+    explained,
+    named_methods,
+    numbers,
+)
 from bestarm.cli.output import Format, write_rows
 from bestarm.contamination import SIMULATED, default
 
 
 def plan(
     means: Annotated[str, typer.Option(help="The means you expect, separated by commas.")],
-    epsilon: Annotated[float, typer.Option(help="How much may be replaced, in [0, 0.5); see --contamination.")],
-    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
-    sigma: Annotated[float | None, typer.Option(help="Sub-Gaussian scale of a clean reward.")] = None,
-    bounds: Annotated[
-        str | None, typer.Option(help="Lowest and highest reward, such as 0,1, instead of sigma.")
-    ] = None,
+    question: QuestionOptions,
     contamination: SimulatedContamination = None,
     family: Annotated[
         str | None, typer.Option(help="gaussian (the default) or sub-gaussian with sigma; bounded with bounds.")
@@ -30,8 +34,8 @@ def plan(
     ] = None,
     trials: Annotated[int, typer.Option(help="Simulated trials per forecast; fewer where they are long.")] = 200,
     max_pulls: Annotated[int, typer.Option(help="Cap on the pulls of a simulated trial.")] = 200_000,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
-    workers: Annotated[int, typer.Option(help="Threads.")] = 2,
+    seed: Seed = 0,
+    workers: Workers = 2,
     form: Annotated[
         Format, typer.Option("--format", help="table: the report; json: the whole plan; csv: the forecasts.")
     ] = Format.table,
@@ -46,10 +50,7 @@ def plan(
     with compile_note():
         made = make_plan(
             numbers("means", means),
-            sigma=sigma,
-            bounds=pair(bounds),
-            epsilon=epsilon,
-            delta=delta,
+            **question.keywords(),
             contamination=default("live") if contamination is None else contamination,
             family=family,
             methods=named_methods(methods),

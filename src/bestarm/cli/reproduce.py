@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.options import given, numbers
+from bestarm.cli.options import RowFormat, Workers, given, numbers
 from bestarm.cli.output import Format, write_rows
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def reproduce(
     ] = None,
     trials: Annotated[int, typer.Option(help="Trials per point; pkis2-full runs 2 % of them, nycc-full 0.4 %.")] = 1000,
     out: Annotated[Path, typer.Option(help="Folder for report, figures and tables.")] = Path("results/reproduce"),
-    workers: Annotated[int, typer.Option(help="Threads.")] = 2,
+    workers: Workers = 2,
     resume: Annotated[
         bool,
         typer.Option(
@@ -47,7 +47,7 @@ def reproduce(
         str | None, typer.Option(help="Variation: values along the axis (delta; exp2: epsilon), separated by commas.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the adversaries and of all trials.")] = 7,
-    form: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.table,
+    form: RowFormat = Format.table,
 ) -> None:
     """Repeat the paper's experiments and check its claims one by one, under each reading of the text; write a report.
 

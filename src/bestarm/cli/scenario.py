@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bestarm.cli.commands import Command
+from bestarm.cli.options import RowFormat, Workers
 from bestarm.cli.output import Format, write_rows
 from bestarm.cli.resuming import resumable
 
@@ -31,14 +32,14 @@ def scenario(
     ] = None,
     trials: Annotated[int | None, typer.Option(help="Trials per point.", show_default="as in the file")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness.", show_default="as in the file")] = None,
-    workers: Annotated[int, typer.Option(help="Threads.")] = 2,
+    workers: Workers = 2,
     resume: Annotated[
         bool, typer.Option("--resume", help="Keep the points that an earlier run finished in that folder.")
     ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Remove everything an earlier run left in that folder.")
     ] = False,
-    form: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.table,
+    form: RowFormat = Format.table,
 ) -> None:
     """Run a scenario of your own: simulate the methods of a TOML file, and write tables, figures and a report.
 

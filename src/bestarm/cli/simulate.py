@@ -11,45 +11,31 @@ import typer
 from typer.core import TyperCommand
 
 from bestarm.cli.commands import Command
-from bestarm.cli.options import (
-    METHOD,
-    GoodEnough,
-    Resolution,
-    SimulatedContamination,
-    explained,
-    given,
-    named_method,
-    numbers,
-)
+from bestarm.cli.options import Delta, Seed, SimulatedMethodOptions, explained, numbers
 from bestarm.cli.output import Format, write_rows
 from bestarm.cli.resuming import resumable
 from bestarm.contamination import SIMULATED, resolve
 
 
 def simulate(
+    *,
     means: Annotated[
         str | None, typer.Option(help="True means, separated by commas; required.", show_default=False)
     ] = None,
-    method: Annotated[str, typer.Option(help=METHOD)] = "certified",
+    method: SimulatedMethodOptions,
     epsilon: Annotated[
         float,
         typer.Option(help="How much is replaced, in [0, 0.5): at random or as an exact share; see --contamination."),
     ] = 0.1,
-    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.1,
+    delta: Delta = 0.1,
     sigma: Annotated[float, typer.Option(help="Standard deviation of a clean reward.")] = 1.0,
     point: Annotated[
         str | None,
         typer.Option(help="Contaminated values, one for all arms or one per arm; default: the paper's adversary."),
     ] = None,
-    threshold: Annotated[str | None, typer.Option(help="theory or empirical (gap family).")] = None,
-    exploration: Annotated[str | None, typer.Option(help="hoeffding, half, chernoff or none (not certified).")] = None,
-    contamination: SimulatedContamination = None,
-    resolution: Resolution = None,
-    good_enough: GoodEnough = None,
-    alpha: Annotated[float | None, typer.Option(help="Fraction trimmed off each end.")] = None,
     trials: Annotated[int, typer.Option(help="Number of trials.")] = 1000,
     max_pulls: Annotated[int | None, typer.Option(help="Cap on the pulls per trial.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
+    seed: Seed = 0,
     workers: Annotated[int, typer.Option(help="Threads or processes.")] = 2,
     backend: Annotated[str, typer.Option(help="threads, loky (processes) or dask.")] = "threads",
     dask: Annotated[
@@ -86,22 +72,13 @@ def simulate(
         checked_save(save)  # before the trials
     levels = numbers("means", means)
     adversary = adversaries.Point(numbers("point", point)) if point else paper_adversary(levels, epsilon, seed)
-    if contamination in SIMULATED:
-        adversary = resolve(contamination).keep(adversaries, adversary)
+    if method.contamination in SIMULATED:
+        adversary = resolve(method.contamination).keep(adversaries, adversary)
     bandit = Bandit([Gaussian(mean, sigma) for mean in levels], epsilon, adversary)
-    options: dict[str, Any] = given(
-        threshold=threshold,
-        exploration=exploration,
-        alpha=alpha,
-        contamination=contamination,
-        resolution=resolution,
-        good_enough=good_enough,
-    )
     begin = time.monotonic()
     with resumable(checkpoint, "trials"):
         trials_run = run(
             bandit,
-            named_method(method),
             delta=delta,
             trials=trials,
             seed=seed,
@@ -113,7 +90,7 @@ def simulate(
             resume=resume,
             max_pulls=max_pulls,
             progress=True,
-            **options,
+            **method.keywords(),
         )
     if not resume:
         _say_how_fast(int(trials_run.pulls.sum()), time.monotonic() - begin)

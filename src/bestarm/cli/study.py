@@ -1,4 +1,4 @@
-"""`bestarm study`: an experiment on a database, from the command line."""
+"""`bestarm study`: a live experiment on a database."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bestarm.cli.commands import Command
+from bestarm.cli.commands import Command, grouped
 from bestarm.cli.options import (
-    METHOD,
-    Contamination,
-    GoodEnough,
-    Resolution,
-    given,
+    NO_CLAIM,
+    NO_WINNER,
+    MethodOptions,
+    QuestionOptions,
     look_here,
     named_method,
     names,
-    pair,
 )
 from bestarm.cli.output import Format, arm_rows, write_rows
 
@@ -31,13 +29,12 @@ if TYPE_CHECKING:
     from bestarm.identification.tickets import Pull
     from bestarm.live import Study
 
-NO_WINNER = 3
-NO_CLAIM = 4
-DISAGREES = 1
+DISAGREES = 1  # exit code of `replay`
 
 study = typer.Typer(
     name="study",
-    help="An experiment on a database, fed by many processes: SQLite (sqlite:///FILE) or PostgreSQL.",
+    help="A live experiment on a database, fed by many processes: SQLite (sqlite:///FILE) or PostgreSQL. "
+    "In Python: ba.Study.",
     no_args_is_help=True,
 )
 
@@ -48,20 +45,13 @@ Form = Annotated[Format, typer.Option("--format", help="Output format.")]
 
 
 @study.command()
+@grouped
 def create(
     url: Url,
     name: Name,
     arms: Annotated[str, typer.Option(help="Labels separated by commas, such as A,B,C; or a number of arms.")],
-    epsilon: Annotated[float, typer.Option(help="How much may be replaced, in [0, 0.5); see --contamination.")],
-    delta: Annotated[float, typer.Option(help="Accepted probability of a wrong answer, in (0, 1).")] = 0.05,
-    sigma: Annotated[float | None, typer.Option(help="Sub-Gaussian scale of a clean reward.")] = None,
-    bounds: Annotated[
-        str | None, typer.Option(help="Lowest and highest reward, such as 0,1, instead of sigma.")
-    ] = None,
-    method: Annotated[str, typer.Option(help=METHOD)] = "certified",
-    contamination: Contamination = None,
-    resolution: Resolution = None,
-    good_enough: GoodEnough = None,
+    question: QuestionOptions,
+    method: MethodOptions,
     lease: Annotated[
         float | None,
         typer.Option(
@@ -74,19 +64,7 @@ def create(
     from bestarm.live import Study
 
     labels = int(arms) if arms.strip().isdigit() else names(arms)
-    options: dict[str, Any] = given(contamination=contamination, resolution=resolution, good_enough=good_enough)
-    made = Study(
-        url,
-        name,
-        labels,
-        delta=delta,
-        epsilon=epsilon,
-        sigma=sigma,
-        bounds=pair(bounds),
-        method=named_method(method),
-        lease=lease,
-        **options,
-    )
+    made = Study(url, name, labels, lease=lease, **question.keywords(), **method.keywords())
     print(f"{made!r} with {len(made.labels)} arms, {made.sequence:,} events so far")
 
 

@@ -219,6 +219,9 @@ def identify(
 ) -> Result[LabelT]:
     """Pull arms until the best one is known and return the verdict; bestarm owns the loop.
 
+    For rewards that are still to be collected. If they are already in a file or a table, use `identify_log`, which the
+    command `bestarm identify` calls.
+
     Parameters
     ----------
     pull : callable

@@ -124,7 +124,7 @@ def inspect_log(
 ) -> Inspection:
     """Look at a log; parameters as for `read_log`, but bad rows and missing rewards are counted, not refused.
 
-    Who gave a reward is guessed by the name of a column unless source=False.
+    Who gave a reward is guessed by the name of a column unless source=False. The command is `bestarm inspect`.
 
     Examples
     --------

@@ -54,6 +54,9 @@ def identify_log(
 ) -> LogResult:
     """Say which arm of a log has the highest mean, from all of its rows, whatever their order.
 
+    For rewards that are already there; the command is `bestarm identify`. To collect rewards until the best arm is
+    known, use `identify`.
+
     Parameters
     ----------
     data : DataFrame, Arrow table, path, pattern, list of paths, "-", or Rewards
