@@ -29,7 +29,7 @@ def evidence(bandit: ba.Bandit, epsilon: float, rounds: int, seed: int) -> list[
         for arm in (0, 1) * (rounds // STEPS):
             finder.tell(arm, stream.pull(arm))
         result = finder.result
-        found.append(1.0 / result.evidence if result.leader == 0 and result.evidence else 1.0)
+        found.append(1.0 / result.p_value if result.leader == 0 and result.p_value else 1.0)
     return found
 
 

@@ -173,6 +173,17 @@ def test_files_that_pages_name_are_there() -> None:
     assert missing == set()
 
 
+GENERATED = {"methods.md", "cli.md"}
+
+
+def test_lines_of_pages_are_short() -> None:
+    """Prose has at most 130 characters in a line, a row of a table at most 600; what code prints is as long as it is."""
+    for page in WRITTEN:
+        prose = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+        for line in prose.splitlines() if page.name not in GENERATED else ():
+            assert len(line) <= (600 if line.startswith(("|", "![")) else 130), (page, line)
+
+
 def test_functions_of_the_tour_are_where_it_says() -> None:
     page = (ROOT / "docs" / "explanation" / "engine.md").read_text(encoding="utf-8")
     rows = re.findall(r"\| \[\S+\]\(\.\./\.\./(\S+)\) \| `(\w+)` \|$", page, re.M)
