@@ -351,9 +351,10 @@ def Selective(adversary: Adversary, tails: str | Sequence[str] = "top") -> Adver
 
 
 def Oblivious(adversary: Adversary) -> Adversary:  # noqa: N802
-    """Check that an adversary is oblivious (MTCD21, definition): coins, true and false rewards are independent.
+    """Check that an adversary is oblivious (MTCD21, definition "Oblivious adversary").
 
-    Returns the adversary if it uses no more power, and rejects it otherwise. MTCD21 assumes such an adversary.
+    Its coins and its values are independent of the true rewards. Returns the adversary if it uses no more power, and
+    rejects it otherwise. MTCD21 assumes such an adversary.
 
     >>> Oblivious(Uniform([1.0, 2.0])).power
     'oblivious'
