@@ -173,15 +173,15 @@ def test_files_that_pages_name_are_there() -> None:
     assert missing == set()
 
 
-GENERATED = {"methods.md", "cli.md"}
+UNWRAPPED = {"methods.md", "cli.md", "CHANGELOG.md"}  # generated, or written by many
 
 
 def test_lines_of_pages_are_short() -> None:
-    """Prose has at most 130 characters in a line, a row of a table at most 600; what code prints is as long as it is."""
+    """Prose has at most 160 characters in a line, a table row at most 600; printed output is exempt."""
     for page in WRITTEN:
         prose = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
-        for line in prose.splitlines() if page.name not in GENERATED else ():
-            assert len(line) <= (600 if line.startswith(("|", "![")) else 130), (page, line)
+        for line in prose.splitlines() if page.name not in UNWRAPPED else ():
+            assert len(line) <= (600 if line.startswith(("|", "![")) else 160), (page, line)
 
 
 def test_functions_of_the_tour_are_where_it_says() -> None:

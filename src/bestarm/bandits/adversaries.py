@@ -28,7 +28,6 @@ from bestarm.validation import Seed, checked, checked_seed, number, numbers, one
 
 Draw = Callable[[np.random.Generator, int, int, float], float]
 
-
 TAILS = {"top": draws.TOP, "bottom": draws.BOTTOM, "fair": draws.FAIR}
 PICKS = ("spread", "random", "top", "bottom")
 # The coin of a "random" pick, in epsilons. At 1 the hits fall behind the quota by the square root of their number. At
@@ -353,8 +352,7 @@ def Selective(adversary: Adversary, tails: str | Sequence[str] = "top") -> Adver
 def Oblivious(adversary: Adversary) -> Adversary:  # noqa: N802
     """Check that an adversary is oblivious (MTCD21, definition "Oblivious adversary").
 
-    Its coins and its values are independent of the true rewards. Returns the adversary if it uses no more power, and
-    rejects it otherwise. MTCD21 assumes such an adversary.
+    Its coins and values are independent of the true rewards, as MTCD21 assumes. Any other adversary is rejected.
 
     >>> Oblivious(Uniform([1.0, 2.0])).power
     'oblivious'
@@ -365,8 +363,7 @@ def Oblivious(adversary: Adversary) -> Adversary:  # noqa: N802
 def Prescient(adversary: Adversary) -> Adversary:  # noqa: N802
     """Check that an adversary is at most prescient (MTCD21, "Related Literature"; ABM19): the coin sees no reward.
 
-    The values may depend on all true rewards. Returns the adversary if it uses no more power, and rejects it otherwise.
-    `contamination="prescient"` covers it.
+    The values may depend on all true rewards. A malicious one is rejected. `contamination="prescient"` covers the rest.
 
     >>> Prescient(Extreme([-1, 1])).power
     'prescient'
@@ -377,7 +374,7 @@ def Prescient(adversary: Adversary) -> Adversary:  # noqa: N802
 def Malicious(adversary: Adversary) -> Adversary:  # noqa: N802
     """Check that an adversary is at most malicious (MTCD21, "Related Literature"; ABM19): the coin may see the reward.
 
-    Returns the adversary if it uses no more power, and rejects it otherwise. `contamination="malicious"` covers it.
+    One that goes by a share or in bursts is rejected. `contamination="malicious"` covers the rest.
 
     >>> Malicious(Selective(Point(5.0))).power
     'malicious'
