@@ -16,7 +16,7 @@ import bestarm as ba
 from bestarm.errors import InputError
 from bestarm.identification.result import share_shown
 from bestarm.log.by_source import SourceEvidence
-from bestarm.log.evidence import Evidence
+from bestarm.log.evidence import LogEvidence
 from bestarm.log.piles import to_pile
 from bestarm.log.rewards import Health, Rewards, SourceTable
 from bestarm.log.spread import seed_of, set_aside, sigma_bound
@@ -182,9 +182,9 @@ def test_whatever_is_replaced_or_lost_the_evidence_is_below_that_of_the_clean_re
         budgets = [first, min(int(epsilon * numbers.sum() + 1e-9) - first, int(numbers[1]) // 2)]
     lost = [int(random.integers(0, budget + 1)) for budget in budgets]
     seen = [tamper(random, *each, low, high) for each in zip(clean, np.subtract(budgets, lost), lost, strict=True)]
-    whole = Evidence(problem, kind, [to_pile(problem, np.sort(each), None) for each in clean])
+    whole = LogEvidence(problem, kind, [to_pile(problem, np.sort(each), None) for each in clean])
     piles = [to_pile(problem, np.sort(each), None, gone) for each, gone in zip(seen, lost, strict=True)]
-    rest = Evidence(problem, kind, piles)
+    rest = LogEvidence(problem, kind, piles)
     for pair in ((0, 1), (1, 0)):
         priced = rest.judge(*pair, rest.at_epsilon(epsilon))[0]
         assert priced <= whole.judge(*pair, whole.at_count(0))[0] + 1e-6
@@ -218,7 +218,7 @@ def highest_error_rate(wrong: int, trials: int) -> float:
 
 
 def named_wrongly(problem: Problem, kind: str, arms: list[Floats], best: int = 0) -> bool:
-    evidence = Evidence(problem, kind, [to_pile(problem, np.sort(each), None) for each in arms])
+    evidence = LogEvidence(problem, kind, [to_pile(problem, np.sort(each), None) for each in arms])
     return bool(evidence.worse(evidence.at_epsilon(problem.epsilon))[best])
 
 
@@ -401,7 +401,7 @@ def test_a_log_needs_hardly_more_rows_than_the_sequential_method_in_most_runs(
         problem = pose(3, delta=0.05, epsilon=epsilon, **spread)
         more = [math.ceil(times * number) for number in pulls]
         piles = [to_pile(problem, np.sort(tape[:n]), None) for tape, n in zip(tapes, more, strict=True)]
-        evidence = Evidence(problem, kind, piles)
+        evidence = LogEvidence(problem, kind, piles)
         as_good += bool(evidence.worse(evidence.at_epsilon(epsilon)).sum() == 2)
     assert as_good > runs / 2
 

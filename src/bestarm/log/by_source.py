@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.contamination import default
 from bestarm.identification.sources import LAMBDAS
-from bestarm.log.evidence import RIVALS, Evidence
+from bestarm.log.evidence import RIVALS, LogEvidence
 from bestarm.log.piles import Array, Pile, to_pile
 from bestarm.log.pricing import Allowance
 from bestarm.log.rewards import SourceTable
@@ -24,10 +25,16 @@ _ROOM = 1 << 26  # cells of a table of arms and sources, 256 MB; beyond, rewards
 _NEVER = np.iinfo(np.int32).max
 
 
-class SourceEvidence(Evidence):
+class SourceEvidence(LogEvidence):
     """The evidence in what sources said: each enters a pair once, by what it said first of the two (section 11)."""
 
-    def __init__(self, problem: Problem, table: SourceTable, lost: NDArray[np.int64] | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        table: SourceTable,
+        lost: NDArray[np.int64] | None = None,
+        contamination: str | None = None,
+    ) -> None:
         self._table = table
         # Of each arm: rewards that are missing and count as replaced. Whose they were is not kept.
         self._lost = np.zeros(problem.size) if lost is None else lost
@@ -46,7 +53,9 @@ class SourceEvidence(Evidence):
             self._turns = np.full((problem.size, table.number), _NEVER, np.int32)
             self._turns[table.arm, table.source] = np.arange(table.arm.size)
         self._problem = problem
-        super().__init__(problem, "sources", [self._count(when) for when in self._whens])
+        super().__init__(
+            problem, contamination or default("log with sources"), [self._count(when) for when in self._whens]
+        )
 
     @property
     def base(self) -> int:

@@ -49,7 +49,7 @@ _THREADS = 2
 RIVALS = 16  # arms that others are compared with: those whose means are highest by their clean lower ends
 
 
-class Evidence:
+class LogEvidence:
     """The evidence in all rewards of a log.
 
     Parameters

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bestarm.log.reading import Log, Progress, open_log
+from bestarm.log.reading import OpenLog, Progress, count_rewards, open_log
 from bestarm.log.rewards import Health, Rewards
 from bestarm.log.shapes import RATE, robust_scatter, shapes
+from bestarm.log.spec import LogSpec
 from bestarm.problem import Label
 
 _BLOCKS = 512  # the finest stretches of the log in which bursts are looked for; coarser are 128, 32 and 8
@@ -136,21 +137,15 @@ def inspect_log(
     >>> found.supports[0]
     'bounds = (1, 5), if no other reward is possible; they assume nothing about shape, so prefer them to sigma.'
     """
-    with open_log(
-        data,
-        needs_time=True,
-        arm=arm,
-        reward=reward,
-        source=True if source is None else source,
-        time=time,
-        wide=wide,
-        counted=counted,
-        missing=missing,
-        on_bad_row=on_bad_row,
-        bounds=bounds,
-        progress=progress,
-    ) as log:
-        rewards = log.rewards()
+    who = True if source is None else source
+    spec = LogSpec(arm, reward, who, time, wide, counted, missing, on_bad_row, bounds, needs_time=True)
+    return inspect_by(data, spec, progress)
+
+
+def inspect_by(data: Any, spec: LogSpec, progress: Progress | None = None) -> Inspection:
+    """Look at a log that is read as a `LogSpec` says."""
+    with open_log(data, spec, progress) as log:
+        rewards = count_rewards(log)
         suspicions, notes = _histograms(rewards)
         if rewards.sources is not None:
             found, more = _sources(log, rewards)
@@ -280,11 +275,11 @@ def _histograms(rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
     return suspicions, [f"{left:,} arms have too few rewards for their histograms to be judged."] if left else []
 
 
-def _sources(log: Log, rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
+def _sources(log: OpenLog, rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
     """Return sources with improbably many rewards, and those devoted to one arm."""
-    rows = log.run("SELECT who, place, times FROM firsts ORDER BY who, place").fetchnumpy()
-    indices, times = np.asarray(rows["place"]), np.asarray(rows["times"])
-    names, which = np.unique(np.asarray(rows["who"], dtype=object).astype(str), return_inverse=True)
+    rows = log.database.run("rewards_by_source")
+    indices, times = rows["arm_index"], rows["times"]
+    names, which = np.unique(rows["who"].astype(str), return_inverse=True)
     number = np.bincount(which, weights=times.astype(np.float64)).astype(np.float64)
     busy = np.flatnonzero(number > _most_rewards(number))
     favourite, most = _favourites(which, indices, times, names.size)
@@ -355,7 +350,7 @@ def _about_sources(
     return Suspicion(kind, tuple(str(name) for name in names[order]), count, count / rewards.total, RATE, sentence)
 
 
-def _bursts(log: Log, rewards: Rewards) -> list[Suspicion]:
+def _bursts(log: OpenLog, rewards: Rewards) -> list[Suspicion]:
     """Return arms that at some time got a far larger share of all rewards than otherwise.
 
     The log is cut into stretches of as many rewards each, in the order of time, so that a busy hour is no burst. Were
@@ -366,14 +361,10 @@ def _bursts(log: Log, rewards: Rewards) -> list[Suspicion]:
     blocks = min(_BLOCKS, total // 50)
     if blocks < 8:
         return []
-    rows = log.run(
-        "SELECT place, (turn - 1) * " + f"{blocks} // {total} AS block, count(*) AS times FROM "
-        "(SELECT name, row_number() OVER (ORDER BY seconds, hash(row)) AS turn FROM "
-        f"({log.understood('(SELECT *, rowid AS row FROM kept)')}) WHERE state = 0) "
-        "JOIN arms USING (name) GROUP BY ALL"
-    ).fetchnumpy()
+    log.number_rows()
+    rows = log.database.run("stretches", blocks=blocks, total=total)
     table = np.zeros((len(rewards.labels), blocks))
-    table[np.asarray(rows["place"]), np.asarray(rows["block"])] = np.asarray(rows["times"])
+    table[rows["arm_index"], rows["block"]] = rows["times"]
     suspicions: dict[int, tuple[int, Suspicion]] = {}
     scales = [each for each in (8, 32, 128, 512) if each <= blocks]
     for cuts in scales:
@@ -419,7 +410,7 @@ def _outstanding(counts: NDArray[np.float64], rate: float) -> list[tuple[float, 
     return [(float(tail[arm, where].min()), arm, where) for arm, where in arms.items()]
 
 
-def _duplicates(log: Log, rewards: Rewards) -> list[Suspicion]:
+def _duplicates(log: OpenLog, rewards: Rewards) -> list[Suspicion]:
     """Return rows that are the same in all columns, if there is a time, and more of them than chance would bring.
 
     Were time independent of the rest of a row, two rows of one time would be equal with the probability that two rows
@@ -427,14 +418,8 @@ def _duplicates(log: Log, rewards: Rewards) -> list[Suspicion]:
     """
     if log.columns.time is None:
         return []
-    rows = f"(SELECT name, value, who, seconds FROM ({log.understood(log.rows)}) WHERE state = 0)"
-    found = log.run(
-        f"SELECT (SELECT count(*) - count(DISTINCT (name, value, coalesce(who, ''), seconds)) FROM {rows}), "
-        f"(SELECT sum(n::DOUBLE * (n - 1)) FROM (SELECT count(*) AS n FROM {rows} GROUP BY seconds)), "
-        f"(SELECT sum(n::DOUBLE * (n - 1)) FROM (SELECT count(*) AS n FROM {rows} GROUP BY name, value, who))"
-    ).fetchone()
-    assert found is not None
-    count, same_time, same_rest = int(found[0]), float(found[1]), float(found[2])
+    found = log.database.run("duplicates")
+    count, same_time, same_rest = int(found["count"][0]), float(found["same_time"][0]), float(found["same_rest"][0])
     by_chance = 0.5 * same_time * same_rest / (rewards.total * max(rewards.total - 1.0, 1.0))
     p_value = float(stats.poisson.sf(count - 1, by_chance)) if count else 1.0
     if p_value > RATE:

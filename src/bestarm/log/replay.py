@@ -2,122 +2,113 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from bestarm.contamination import Contamination
 from bestarm.errors import InputError
 from bestarm.identification.identifier import Identifier
 from bestarm.identification.result import Result
 from bestarm.identification.robustness import Sensitivity
-from bestarm.log.assumptions import no_sources
-from bestarm.log.cells import DATES
 from bestarm.log.pricing import count_discounted
-from bestarm.log.reading import open_log
+from bestarm.log.question import LogQuestion
+from bestarm.log.reading import DATES, Progress, count_rewards, open_log
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
+from bestarm.log.spec import LogSpec
 from bestarm.methods import get_method
 from bestarm.methods.bets import farthest_clip
 from bestarm.phrases import Phrase, Setting
 from bestarm.policies.policy import Factory
 
 _CHUNK = 1 << 14  # rewards told at a time
-_READING: dict[str, Any] = {
-    "time": None,
-    "wide": False,
-    "counted": None,
-    "missing": "refuse",
-    "on_bad_row": "refuse",
-    "progress": None,
-}
 
 
 def replay_log(
     data: Any,
-    columns: dict[str, Any],
+    spec: LogSpec,
+    question: LogQuestion,
     *,
-    delta: float,
-    epsilon: float,
-    sigma: float | str | None,
-    contamination: str | None = None,
+    progress: Progress | None = None,
     method: str | Factory = "certified",
     **options: Any,
 ) -> LogResult:
     """Return the verdict of `Identifier` on the rows of a log, in the order of time, or of the file without a time.
 
-    Rewards after the decision are ignored, but for what they say against the assumptions.
+    Rewards after the decision are ignored, except for what they say against the assumptions.
     Options are those of the method; one that is None or False was not given.
     """
-    if isinstance(sigma, str):
+    without = Phrase("leave out {}", Setting("sequential", True))
+    if isinstance(question.sigma, str):
         fix = Phrase("estimate it without {} first", Setting("sequential", True))
-        raise InputError("sigma", "be a number for a replay", sigma, fix)
+        raise InputError("sigma", "be a number for a replay", question.sigma, fix)
     if isinstance(data, Rewards):
         raise InputError("data", "be the log itself for a replay", "Rewards", "rewards that were read have no order")
-    if columns.get("missing") == "replaced":
-        fix = Phrase("leave out {}", Setting("sequential", True))
-        raise InputError("missing", "be drop or refuse for a replay", "replaced", fix)
+    if spec.missing == "replaced":
+        raise InputError("missing", "be drop or refuse for a replay", "replaced", without)
     get_method(method)  # refused before the log is read
-    rewards, rows = _rows(data, columns)
-    kind = contamination or ("sources" if rewards.sources is not None else "share-of-all")
-    if kind == "sources" and rewards.sources is None:
-        raise no_sources()
+    rewards, rows = _rows(data, replace(spec, needs_time=True), progress)
+    model = question.model(rewards)
+    options |= {"good_enough": question.good_enough, "paired": question.paired}
     given = {name: value for name, value in options.items() if value is not None and value is not False}
-    if contamination is not None or method == "certified":
-        given["contamination"] = kind
-
-    def new() -> Identifier:
-        return Identifier(
-            rewards.labels,
-            delta=delta,
-            epsilon=epsilon,
-            sigma=sigma,
-            bounds=columns["bounds"],
-            method=method,
-            **given,
-        )
-
+    if question.contamination is not None or method == "certified":
+        given["contamination"] = question.contamination or model.name
+    new = partial(
+        Identifier,
+        rewards.labels,
+        delta=question.delta,
+        epsilon=question.epsilon,
+        sigma=question.sigma,
+        bounds=question.bounds,
+        method=method,
+        **given,
+    )
     finder = new()
     labels = np.array(rewards.labels, dtype=object)
-    for first in range(0, rows["place"].size, _CHUNK):
+    for first in range(0, rows["arm"].size, _CHUNK):
         part = slice(first, first + _CHUNK)
-        who = list(rows["who"][part]) if kind == "sources" else None
-        finder.tell_many(list(labels[rows["place"][part]]), rows["value"][part], who)
+        who = list(rows["who"][part]) if model.by_source else None
+        finder.tell_many(list(labels[rows["arm"][part]]), rows["value"][part], who)
     result = finder.result
     told = {field.name: getattr(result, field.name) for field in fields(Result)}
     if not finder.done:
         told["limit"] = "budget"
     weighed: tuple[Sensitivity, ...] = ()
-    if result.p_value is not None and kind != "sources":
+    if result.p_value is not None and not model.by_source:
         if not result.alarms:  # later rewards may contradict the assumptions too, and then it claims nothing
-            (later,) = (row.alarms for row in finder.sensitivity([epsilon]))
+            (later,) = (row.alarms for row in finder.sensitivity([question.epsilon]))
             told["alarms"] = tuple(f"{alarm} (with the rewards after the decision)" for alarm in later)
         used = new()
-        used.tell_many(list(labels[rows["place"][: result.pulls]]), rows["value"][: result.pulls])
-        named = Sensitivity(epsilon, result.status, result.best, result.candidates, told["limit"], result.alarms)
-        weighed = tuple(named if row.epsilon == epsilon else row for row in used.sensitivity())
+        used.tell_many(list(labels[rows["arm"][: result.pulls]]), rows["value"][: result.pulls])
+        named = Sensitivity(
+            question.epsilon, result.status, result.best, result.candidates, told["limit"], result.alarms
+        )
+        weighed = tuple(named if row.epsilon == question.epsilon else row for row in used.sensitivity())
     if told["alarms"]:
         told |= {"p_value": None, "tolerance": None, "overturn": None, "leads": {}}
     return LogResult(
         **told,
         rows=rewards.total,
         ignored=rewards.total - result.pulls,
-        sources=rewards.sources.number if kind == "sources" and rewards.sources else None,
+        sources=rewards.sources.number if model.by_source and rewards.sources else None,
         sensitivity=weighed,
         sequential=True,
-        means=(means := _means(rewards, rows, result, kind)),
+        means=(means := _means(rewards, rows, result, model)),
         discounted=_discounted(rewards, rows, result, means),
         health=rewards.health,
     )
 
 
-def _means(rewards: Rewards, rows: dict[str, Any], result: Result, kind: str) -> dict[Any, float]:
+def _means(rewards: Rewards, rows: dict[str, Any], result: Result, model: Contamination) -> dict[Any, float]:
     """Return the mean of the rewards of each arm that were used; of sources it is not known which these are."""
-    if kind == "sources":
+    if model.by_source:
         return {}
     if result.method == "certified" and (result.bounds is not None or result.epsilon == 0.0):
         return {row.label: row.estimate for row in result.arms}  # which leaves out what no complete round has used
-    index, value = rows["place"][: result.pulls], rows["value"][: result.pulls]
+    index, value = rows["arm"][: result.pulls], rows["value"][: result.pulls]
     number = np.bincount(index, minlength=len(rewards.labels))
     total = np.bincount(index, weights=value, minlength=len(rewards.labels))
     with np.errstate(invalid="ignore"):
@@ -128,7 +119,7 @@ def _discounted(rewards: Rewards, rows: dict[str, Any], result: Result, means: d
     """Return how many rewards of each arm the evidence discounts (certified method)."""
     if result.method != "certified" or result.bounds is not None or result.epsilon == 0.0 or not means:
         return {}
-    slot, value = rows["place"][: result.pulls], rows["value"][: result.pulls]
+    slot, value = rows["arm"][: result.pulls], rows["value"][: result.pulls]
     reach, found = result.sigma * farthest_clip(result.epsilon), {}
     for index, row in enumerate(result.arms):
         own = value[slot == index]
@@ -136,10 +127,10 @@ def _discounted(rewards: Rewards, rows: dict[str, Any], result: Result, means: d
     return found
 
 
-def _rows(data: Any, columns: dict[str, Any]) -> tuple[Rewards, dict[str, Any]]:
-    """Return what was read, and the rows in order: place of the arm, value, who."""
-    with open_log(data, needs_time=True, **(_READING | columns)) as log:
-        rewards = log.rewards()
+def _rows(data: Any, spec: LogSpec, progress: Progress | None) -> tuple[Rewards, dict[str, Any]]:
+    """Return what was read, and the rows in order: the index of the arm, the value, who."""
+    with open_log(data, spec, progress) as log:
+        rewards = count_rewards(log)
         if rewards.health.layout == "counted":
             raise InputError("sequential", "be False for a counted log", True, "counts have no order")
         if log.lost_time is not None:

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bestarm.contamination import whole_share
+from bestarm.contamination import Contamination
 from bestarm.contamination.words import HOW_MANY
 from bestarm.errors import InputError
+from bestarm.log.question import ESTIMATE, LogQuestion
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
-from bestarm.methods.bets import COUNTED
 from bestarm.phrases import Phrase, Setting
 from bestarm.problem import pose
 from bestarm.validation import checked
@@ -32,31 +32,20 @@ SHARE_OF_DELTA = 0.2
 _TAILS = np.linspace(0.02, 0.45, 44)  # p
 
 
-def with_estimated_sigma(
-    rewards: Rewards,
-    kind: str,
-    *,
-    delta: float,
-    epsilon: float,
-    bounds: tuple[float, float] | None,
-    good_enough: float | None,
-    seed: int | None = None,
-) -> LogResult:
-    """Return the verdict on a log whose sigma is not known; `seed` picks what it is estimated from."""
+def with_estimated_sigma(rewards: Rewards, model: Contamination, question: LogQuestion) -> LogResult:
+    """Return the verdict on a log whose sigma is not known; the seed picks what it is estimated from."""
     from bestarm.log.verdict import judge_rewards
 
-    delta, epsilon = checked(delta=delta, epsilon=epsilon)
-    if bounds is not None:
-        raise InputError("sigma", "be left out where there are bounds", "estimate", "bounds are all that is needed")
-    if kind == "sources":
-        rule = Phrase("be a number for {}", Setting("contamination", "sources"))
-        raise InputError("sigma", rule, "estimate", "give sigma or, better, bounds")
-    seed = seed_of(rewards) if seed is None else int(checked(seed=seed)[0])
+    delta, epsilon = checked(delta=question.delta, epsilon=question.epsilon)
+    if model.by_source:
+        rule = Phrase("be a number for {}", Setting("contamination", model.name))
+        raise InputError("sigma", rule, ESTIMATE, "give sigma or, better, bounds")
+    seed = seed_of(rewards) if question.seed is None else int(checked(seed=question.seed)[0])
     aside, rest = set_aside(rewards, seed)
-    sigma = largest_sigma(rewards, aside, kind, SHARE_OF_DELTA * delta, epsilon)
+    sigma = largest_sigma(rewards, aside, model, SHARE_OF_DELTA * delta, epsilon)
     problem = pose(rest.labels, delta=(1.0 - SHARE_OF_DELTA) * delta, epsilon=epsilon, sigma=sigma)
     sizes = np.array([each.size for each in aside])
-    result = judge_rewards(rest, problem, kind, good_enough, aside=sizes.tolist())
+    result = judge_rewards(rest, problem, model, question.good_enough, aside=sizes)
     said = result.promise.replace(HOW_MANY, "how many an arm got was fixed") + (
         f"; clean rewards are of normal shape; sigma is an upper bound from {sizes.sum():,} rewards picked at random "
         f"(seed {seed}), which were used for nothing else"
@@ -105,29 +94,31 @@ def set_aside(rewards: Rewards, seed: int) -> tuple[list[NDArray[np.float64]], R
     return picked, rest
 
 
-def largest_sigma(rewards: Rewards, aside: list[NDArray[np.float64]], kind: str, delta: float, epsilon: float) -> float:
+def largest_sigma(
+    rewards: Rewards, aside: list[NDArray[np.float64]], model: Contamination, delta: float, epsilon: float
+) -> float:
     """Return a number that no arm's sigma exceeds, but for a probability delta."""
     numbers = rewards.numbers + rewards.missing
     chance = delta / (3.0 * len(aside))  # two tails of each arm, and how many a coin may hit
     found = []
     for label, values, number in zip(rewards.labels, aside, numbers, strict=True):
-        if kind not in COUNTED:
+        if not model.counted:
             replaced = int(stats.binom.isf(chance, values.size, epsilon)) if epsilon > 0.0 and values.size else 0
         else:
-            replaced = whole_share(epsilon, int(numbers.sum() if kind == "share-of-all" else number))
+            replaced = model.allowed(epsilon, int(numbers.sum() if model.shared else number))
         bound = sigma_bound(values, replaced, chance)
         if bound is None:
             raise InputError(
                 "sigma",
                 f"be given where an arm has as few rewards as {label!r} ({number:,}), {replaced:,} of a quarter of "
                 "which may have been replaced",
-                "estimate",
+                ESTIMATE,
                 "look at bestarm inspect, or give bounds",
             )
         found.append(bound)
     sigma = max(found)
     if sigma <= 0.0:
-        raise InputError("sigma", "be above 0", "estimate", "rewards that are all alike have no spread of normal shape")
+        raise InputError("sigma", "be above 0", ESTIMATE, "rewards that are all alike have no spread of normal shape")
     return sigma
 
 

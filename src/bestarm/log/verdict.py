@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contamination import CONTAMINATIONS, whole_share
+from bestarm.contamination import Contamination, checked, resolve
 from bestarm.errors import InputError
 from bestarm.identification.result import ArmRow, Limit, Status
 from bestarm.identification.robustness import GRID, Sensitivity
 from bestarm.identification.tail_alarm import alarm_of_arm
 from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
 from bestarm.log.by_source import PairedEvidence, SourceEvidence
-from bestarm.log.evidence import Evidence
-from bestarm.log.files import check_there
+from bestarm.log.evidence import LogEvidence
 from bestarm.log.piles import to_pile
 from bestarm.log.pricing import Allowance, count_discounted
+from bestarm.log.question import LogQuestion
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
-from bestarm.methods.bets import COUNTED
+from bestarm.log.spec import LogSpec
 from bestarm.phrases import Phrase, Setting
 from bestarm.problem import Label, Problem, checked_reward, pose
-from bestarm.validation import checked, one_of
 
 _LARGEST_SHARE = 0.499  # that is looked for: half of all hides everything
 _DIGITS = 6 * 900 + 400  # numbers of three digits from 1e-7 to that
@@ -100,74 +99,46 @@ def identify_log(
     >>> result.best, result.replaced, result.overturn > 8
     ('B', 8, True)
     """
-    if contamination is not None:
-        one_of("contamination", contamination, tuple(CONTAMINATIONS))
-        if contamination == "sources" and source is None and not isinstance(data, Rewards):
-            source = True
-    columns = {"arm": arm, "reward": reward, "source": source, "bounds": bounds, **reading}
-    if isinstance(sigma, str):
-        one_of("sigma", sigma, ("estimate",), " or a number")
-    else:
-        if sigma is None and bounds is None:
-            check_there(data)
-            fix = Phrase(
-                "bounds are better: {} for one to five stars; inspect says what a log supports",
-                Setting("bounds", (1, 5)),
-            )
-            raise InputError("sigma", "be given, or bounds", "neither", fix)
-        pose(2, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)  # what is refused, is before the reading
-    if seed is not None:
-        checked(seed=seed)
-        if sigma != "estimate":
-            rule = Phrase("come with {}", Setting("sigma", "estimate"))
-            raise InputError("seed", rule, seed, "nothing else is picked at random")
-    if good_enough is not None:
-        (good_enough,) = checked(good_enough=good_enough)
+    progress = reading.pop("progress", None)
+    if sigma is None and bounds is None:
+        _check_there(data)
+    question = LogQuestion(epsilon, delta, sigma, bounds, contamination, good_enough, paired, seed)
+    if source is None and contamination is not None and resolve(contamination).by_source:
+        source = None if isinstance(data, Rewards) else True
+    spec = LogSpec(arm=arm, reward=reward, source=source, bounds=bounds, **reading)
     if sequential:
         from bestarm.log.replay import replay_log
 
-        return replay_log(
-            data,
-            columns,
-            delta=delta,
-            epsilon=epsilon,
-            sigma=sigma,
-            contamination=contamination,
-            good_enough=good_enough,
-            paired=paired,
-            **(replay or {}),
-        )
+        return replay_log(data, spec, question, progress=progress, **(replay or {}))
     if replay:
         rule = Phrase("come with {}", Setting("sequential", True))
         raise InputError("replay", rule, replay, "all rows are weighed at once without it")
-    rewards = _rewards(data, columns)
-    kind = contamination or ("sources" if rewards.sources is not None else "share-of-all")
-    check_log(rewards, kind, bounds, paired)
+    rewards = _rewards(data, spec, progress)
+    model = question.model(rewards)
+    check_log(rewards, model, bounds, paired)
     if isinstance(sigma, str):
         from bestarm.log.spread import with_estimated_sigma
 
-        return with_estimated_sigma(
-            rewards, kind, delta=delta, epsilon=epsilon, bounds=bounds, good_enough=good_enough, seed=seed
-        )
+        return with_estimated_sigma(rewards, model, question)
     problem = pose(rewards.labels, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
-    return judge_rewards(rewards, problem, kind, good_enough, paired=paired)
+    return judge_rewards(rewards, problem, model, question.good_enough, paired=paired)
 
 
 def judge_rewards(
     rewards: Rewards,
     problem: Problem,
-    kind: str,
+    model: Contamination,
     good_enough: float | None,
-    aside: Sequence[int] | None = None,
+    aside: NDArray[np.int64] | None = None,
     paired: bool = False,
 ) -> LogResult:
     """Return the verdict on the rewards of a log; `aside`: rewards of each arm that were used for something else."""
     for values in rewards.values:
         for value in values[[0, -1]] if values.size else ():
             checked_reward(problem, float(value))
-    others = np.array(aside if aside is not None else [0] * problem.size, np.int64)
-    check_missing(rewards, problem, kind, others)
-    return _Verdict(rewards, problem, kind, good_enough, others, paired).result()
+    others = np.zeros(problem.size, np.int64) if aside is None else aside
+    check_missing(rewards, problem, model, others)
+    return _Verdict(rewards, problem, model, good_enough, others, paired).result()
 
 
 class _Verdict:
@@ -177,24 +148,24 @@ class _Verdict:
         self,
         rewards: Rewards,
         problem: Problem,
-        kind: str,
+        model: Contamination,
         good_enough: float | None,
         aside: NDArray[np.int64],
         paired: bool,
     ) -> None:
         self._paired, self._aside = paired, aside
-        self._rewards, self._problem, self._kind, self._good_enough = rewards, problem, kind, good_enough
-        self._evidence: Evidence
-        if kind == "sources":
+        self._rewards, self._problem, self._model, self._good_enough = rewards, problem, model, good_enough
+        self._evidence: LogEvidence
+        if model.by_source:
             assert rewards.sources is not None
             kind_of_pair = PairedEvidence if paired else SourceEvidence
-            self._evidence = kind_of_pair(problem, rewards.sources, rewards.missing)
+            self._evidence = kind_of_pair(problem, rewards.sources, rewards.missing, model)
         else:
-            missing = rewards.missing if kind in COUNTED else np.zeros(problem.size, np.int64)
+            missing = rewards.missing if model.counted else np.zeros(problem.size, np.int64)
             counts: Sequence[Any] = rewards.counts or [None] * problem.size
             each = zip(rewards.values, counts, missing, aside, strict=True)
             piles = [to_pile(problem, values, count, int(lost), int(other)) for values, count, lost, other in each]
-            self._evidence = Evidence(problem, kind, piles)
+            self._evidence = LogEvidence(problem, model, piles)
         self._own = self._evidence.at_epsilon(problem.epsilon)
         self._leader = int(self._evidence.order[0])
 
@@ -210,7 +181,7 @@ class _Verdict:
         leader = labels[self._leader]
         used = sum(pile.number - pile.missing for pile in evidence.piles)
         aside = sum(pile.aside for pile in evidence.piles)
-        rows = self._rewards.total + aside + (0 if self._kind == "sources" else int(self._rewards.missing.sum()))
+        rows = self._rewards.total + aside + (0 if self._model.by_source else int(self._rewards.missing.sum()))
         arms = tuple(self._row(index, not worse[index]) for index in range(problem.size))
         overturn = None if alarms else self._overturn()
         means = [self._mean(index) for index in range(problem.size)]
@@ -224,9 +195,9 @@ class _Verdict:
             sigma=problem.sigma,
             bounds=problem.bounds,
             method="certified",
-            options={"contamination": self._kind, "good_enough": self._good_enough, "paired": self._paired},
+            options={"contamination": checked(self._model), "good_enough": self._good_enough, "paired": self._paired},
             arms=arms,
-            promise=promise(self._rewards, self._kind, self._paired),
+            promise=promise(self._rewards, self._model, self._paired),
             leader=leader,
             limit=limit,
             leads=leads,
@@ -236,7 +207,7 @@ class _Verdict:
             alarms=alarms,
             rows=rows,
             replaced=self._replaced(),
-            sources=self._rewards.sources.number if self._kind == "sources" and self._rewards.sources else None,
+            sources=self._rewards.sources.number if self._model.by_source and self._rewards.sources else None,
             ignored=rows - used - evidence.missing,
             sensitivity=self._sensitivity(),
             more=self._more(left) if best is None and limit == "budget" else {},
@@ -274,7 +245,7 @@ class _Verdict:
         """
         if overturn is None:
             found = None
-        elif self._evidence.rule["together"][0]:
+        elif self._model.shared:
             found = min((overturn + self._evidence.missing) / self._evidence.base, _LARGEST_SHARE)
         else:
             steps = _largest(_DIGITS, lambda step: self._singles_out(self._evidence.at_epsilon(_of_three_digits(step))))
@@ -283,7 +254,7 @@ class _Verdict:
 
     def _overturn(self) -> int | None:
         """Return the largest number of replaced rewards (dishonest sources) with which the leader is singled out."""
-        most = self._evidence.total if self._kind != "sources" else int(self._evidence.allowed(1.0))
+        most = self._evidence.total if not self._model.by_source else int(self._evidence.allowed(1.0))
         return _largest(most, lambda count: self._singles_out(self._evidence.at_count(count)))
 
     def _sensitivity(self) -> tuple[Sensitivity, ...]:
@@ -328,11 +299,12 @@ class _Verdict:
         return count_discounted(rewards, pile.counts, row.estimate, mean, evidence.scale * evidence.reach)
 
     def _replaced(self) -> int | None:
-        if self._kind not in COUNTED:
+        epsilon, evidence = self._problem.epsilon, self._evidence
+        if not self._model.counted:
             return None
-        if self._kind == "share-of-arm":
-            return max(whole_share(self._problem.epsilon, pile.number + pile.aside) for pile in self._evidence.piles)
-        return int(self._evidence.allowed(self._problem.epsilon))
+        if self._model.shared:
+            return int(evidence.allowed(epsilon))
+        return max(self._model.allowed(epsilon, pile.number + pile.aside) for pile in evidence.piles)
 
     def _alarms(self, allowance: Allowance, epsilon: float) -> tuple[str, ...]:
         """Say which arms' rewards contradict epsilon or sigma (section 8), and what is missing beyond epsilon."""
@@ -348,7 +320,7 @@ class _Verdict:
         said += [
             f"{int(lost):,} rewards of {problem.labels[index]!r} are missing or out of bounds, more than "
             f"epsilon = {epsilon:g} allows"
-            for index, lost in lost_beyond(self._rewards, self._kind, epsilon, problem.delta, self._aside)
+            for index, lost in lost_beyond(self._rewards, self._model, epsilon, problem.delta, self._aside)
         ]
         return tuple(said)
 
@@ -439,14 +411,19 @@ def _two_digits(number: float) -> int:
     return math.ceil(number / unit) * unit
 
 
-def _rewards(data: Any, columns: dict[str, Any]) -> Rewards:
-    if isinstance(data, Rewards):
-        given = [name for name, value in columns.items() if value is not None and name != "bounds"]
-        if given:
-            raise InputError(
-                given[0], "be left out for rewards that were read", columns[given[0]], "give the log itself"
-            )
-        return data
-    from bestarm.log.reading import read_log
+def _rewards(data: Any, spec: LogSpec, progress: Any) -> Rewards:
+    if not isinstance(data, Rewards):
+        from bestarm.log.reading import read
 
-    return read_log(data, **columns)
+        return read(data, spec, progress)
+    for field in fields(spec):
+        value = getattr(spec, field.name)
+        if value != field.default and field.name != "bounds":
+            raise InputError(field.name, "be left out for rewards that were read", value, "give the log itself")
+    return data
+
+
+def _check_there(data: Any) -> None:
+    from bestarm.log.reading import check_there
+
+    check_there(data)

@@ -1,11 +1,12 @@
-"""Which column of a log is what: as the user says, or by its name where that is obvious, which is then said."""
+"""Step 2 of reading a log: which column is what, as the user says or by an obvious name; guesses are reported."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bestarm.errors import InputError
+from bestarm.log.spec import LogSpec
 from bestarm.phrases import Phrase, Setting
 from bestarm.validation import number
 
@@ -29,19 +30,19 @@ _CONTESTS = (  # the New Yorker's caption contests, old and new layout
 
 
 @dataclass(frozen=True)
-class Columns:
+class LogColumns:
     """The columns of a log by what they are for.
 
     Attributes
     ----------
     arm, reward, source, time, count : str, optional
-        Their names.
+        Names of the columns.
     arms : tuple of str
         The columns that are an arm each (a wide log).
     values : tuple of (str, float)
         The columns that count how often an arm got a value (a counted log).
     guesses : tuple of str
-        Those that were guessed, a sentence each.
+        What was guessed, a sentence each.
     """
 
     arm: str | None = None
@@ -55,12 +56,12 @@ class Columns:
 
     @property
     def layout(self) -> str:
-        """Long, wide or counted."""
+        """What a row is: "long", "wide" or "counted"."""
         return "wide" if self.arms else "counted" if self.count or self.values else "long"
 
     @property
     def used(self) -> tuple[str, ...]:
-        """All of them."""
+        """The names of all columns that are used."""
         single = (self.arm, self.reward, self.source, self.time, self.count)
         return (*(name for name in single if name is not None), *self.arms, *(name for name, _ in self.values))
 
@@ -79,94 +80,118 @@ def is_header(cells: Sequence[str], wanted: Sequence[str]) -> bool:
     return not any(_as_number(cell) is not None for cell in cells)
 
 
-def choose(
-    names: Sequence[str],
-    *,
-    arm: object,
-    reward: object,
-    source: object,
-    time: object,
-    wide: object,
-    counted: object,
-    needs_time: bool = False,
-    is_headed: bool = True,
-) -> Columns:
+def choose(names: Sequence[str], spec: LogSpec, *, is_headed: bool = True) -> LogColumns:
     """Return which column is what, or say why that is not clear."""
-    guesses: list[str] = []
+    return _Choice(names, spec, is_headed).columns()
 
-    def one(parameter: str, asked: object, among: Sequence[str], *, need: bool) -> str | None:
-        if asked is False and not need:
+
+class _Choice:
+    """The choice of the columns of a log, with what was guessed."""
+
+    def __init__(self, names: Sequence[str], spec: LogSpec, is_headed: bool) -> None:
+        self._names, self._spec, self._is_headed = names, spec, is_headed
+        self._guesses: list[str] = []
+
+    def columns(self) -> LogColumns:
+        """Return the columns."""
+        spec = self._spec
+        if spec.wide is not False and spec.wide is not None:
+            found = self._wide()
+        elif values := _value_columns(self._names, spec, self._guesses):
+            arm = self._needed("arm", [name for name in self._names if name not in dict(values)])
+            _no_sources(spec.source)
+            found = LogColumns(arm=arm, values=values)
+        elif spec.counted not in (None, False):
+            found = self._counted()
+        else:
+            found = self._long()
+        return replace(found, guesses=tuple(self._guesses))
+
+    def _wide(self) -> LogColumns:
+        spec, names = self._spec, self._names
+        if spec.counted not in (None, False):
+            raise InputError("wide", "not come with counted", spec.wide, "a log is the one or the other")
+        source = self._source(names)
+        time = self._optional("time", spec.time if source or spec.needs_time else False, names)
+        others = source, time, *(name for name in names if spec.source is None and _means(name, "source"))
+        return LogColumns(source=source, time=time, arms=_arms(names, spec.wide, others, self._guesses))
+
+    def _counted(self) -> LogColumns:
+        asked = None if self._spec.counted is True else self._spec.counted
+        count = self._needed("count", self._names, asked)
+        _no_sources(self._spec.source)
+        others = [name for name in self._names if name != count]
+        return LogColumns(arm=self._needed("arm", others), reward=self._needed("reward", others), count=count)
+
+    def _long(self) -> LogColumns:
+        spec = self._spec
+        arm = self._needed("arm", self._names)
+        reward = self._needed("reward", [name for name in self._names if name != arm])
+        rest = [name for name in self._names if name not in (arm, reward)]
+        often = [name for name in rest if _means(name, "count")] if spec.counted is None else []
+        if len(often) == 1 and plain(often[0]) in _SURE_COUNTS and spec.source in (None, False) and not spec.time:
+            self._guesses.append(f"The column {often[0]!r} was taken for how often a row occurs, by its name.")
+            return LogColumns(arm=arm, reward=reward, count=often[0])
+        self._guesses += [
+            f"The column {name!r} may say how often a row occurs; it was not used: "
+            + Phrase("with {} it is.", Setting("counted", name))
+            for name in often
+        ]
+        source = self._source(rest)
+        time = self._optional("time", spec.time if source or spec.needs_time or spec.time else False, rest)
+        found = LogColumns(arm, reward, source, time)
+        _check_distinct(found)
+        return found
+
+    def _source(self, among: Sequence[str]) -> str | None:
+        """Return the column of sources; it changes what epsilon means, so it is guessed only if that is asked for."""
+        if self._spec.source is not None:
+            return self._optional("source", self._spec.source, among)
+        seen = [name for name in among if _means(name, "source")]
+        if seen:
+            self._guesses.append(
+                f"The column {seen[0]!r} may say who gave a reward; it was not used: "
+                + Phrase("with {}, epsilon is a share of the sources.", Setting("source", seen[0]))
+            )
+        return None
+
+    def _optional(self, parameter: str, asked: object, among: Sequence[str]) -> str | None:
+        """Return a column by its name, or guessed; None if there is none, or several could be meant."""
+        if asked is False:
             return None
+        if asked is not None and asked is not True:
+            return _named(parameter, asked, self._names)
+        matches = [name for name in among if _means(name, parameter)]
+        if len(matches) > 1:
+            self._guesses.append(f"Each of {_listed(matches)} could be the {parameter}; none was taken.")
+        return self._guessed(parameter, matches[0]) if len(matches) == 1 else None
+
+    def _needed(self, parameter: str, among: Sequence[str], asked: object = None) -> str:
+        """Return a column by its name, or guessed; refuse to go on without it."""
+        asked = getattr(self._spec, parameter, asked)
         if asked is not None and not isinstance(asked, bool):
-            return _named(parameter, asked, names)
-        matches = [name for name in among if plain(name) in NAMES[parameter]]
+            return _named(parameter, asked, self._names)
+        matches = [name for name in among if _means(name, parameter)]
         if len(matches) == 1:
-            guesses.append(f"The column {matches[0]!r} was taken for the {parameter}, by its name.")
-            return matches[0]
-        if not need:
-            if matches:
-                guesses.append(f"Each of {_listed(matches)} could be the {parameter}; none was taken.")
-            return None
-        if not matches and not is_headed and len(names) == 2:
-            name = names[0 if parameter == "arm" else 1]
-            guesses.append(f"There is no header; {name!r} was taken for the {parameter}.")
+            return self._guessed(parameter, matches[0])
+        if not matches and not self._is_headed and len(self._names) == 2:
+            name = self._names[0 if parameter == "arm" else 1]
+            self._guesses.append(f"There is no header; {name!r} was taken for the {parameter}.")
             return name
         if len(set(matches)) < len(matches):
             raise InputError(parameter, "be one column", matches[0], "two columns have this name; rename one of them")
         fix = f"{_listed(matches)} could be meant"
         if not matches:
             fix = Phrase("say which one it is with {}", Setting(parameter))
-        raise InputError(parameter, f"name one of the columns {_listed(names)}", None, fix)
+        raise InputError(parameter, f"name one of the columns {_listed(self._names)}", None, fix)
 
-    def giver(among: Sequence[str]) -> str | None:
-        """Return the column of sources, which changes what epsilon means: taken by its name if that is asked for."""
-        if source is not None:
-            return one("source", source, among, need=False)
-        seen = [name for name in among if plain(name) in NAMES["source"]]
-        if seen:
-            guesses.append(
-                f"The column {seen[0]!r} may say who gave a reward; it was not used: "
-                + Phrase("with {}, epsilon is a share of the sources.", Setting("source", seen[0]))
-            )
-        return None
+    def _guessed(self, parameter: str, name: str) -> str:
+        self._guesses.append(f"The column {name!r} was taken for the {parameter}, by its name.")
+        return name
 
-    if wide is not False and wide is not None:
-        if counted not in (None, False):
-            raise InputError("wide", "not come with counted", wide, "a log is the one or the other")
-        who = giver(names)
-        when = one("time", time if who or needs_time else False, names, need=False)
-        others = who, when, *(name for name in names if source is None and plain(name) in NAMES["source"])
-        return Columns(source=who, time=when, arms=_arms(names, wide, others, guesses), guesses=tuple(guesses))
-    values = _value_columns(names, counted, reward, guesses)
-    if values:
-        among = [name for name in names if name not in dict(values)]
-        name = one("arm", arm, among, need=True)
-        _no_sources(source)
-        return Columns(arm=name, values=values, guesses=tuple(guesses))
-    if counted not in (None, False):
-        asked = None if counted is True else counted
-        count = one("count", asked, names, need=True)
-        among = [name for name in names if name != count]
-        _no_sources(source)
-        which = one("arm", arm, among, need=True), one("reward", reward, among, need=True)
-        return Columns(arm=which[0], reward=which[1], count=count, guesses=tuple(guesses))
-    first = one("arm", arm, names, need=True)
-    second = one("reward", reward, [name for name in names if name != first], need=True)
-    rest = [name for name in names if name not in (first, second)]
-    often = [name for name in rest if plain(name) in NAMES["count"]] if counted is None else []
-    if len(often) == 1 and plain(often[0]) in _SURE_COUNTS and source in (None, False) and not time:
-        guesses.append(f"The column {often[0]!r} was taken for how often a row occurs, by its name.")
-        return Columns(arm=first, reward=second, count=often[0], guesses=tuple(guesses))
-    guesses += [
-        f"The column {name!r} may say how often a row occurs; it was not used: "
-        + Phrase("with {} it is.", Setting("counted", name))
-        for name in often
-    ]
-    who = giver(rest)
-    when = one("time", time if who or needs_time or time else False, rest, need=False)
-    found = Columns(first, second, who, when, guesses=tuple(guesses))
-    _distinct(found)
-    return found
+
+def _means(name: str, parameter: str) -> bool:
+    return plain(name) in NAMES[parameter]
 
 
 def _named(parameter: str, asked: object, names: Sequence[str]) -> str:
@@ -203,9 +228,9 @@ def _arms(names: Sequence[str], wide: object, others: tuple[str | None, ...], gu
     return tuple(found)
 
 
-def _value_columns(
-    names: Sequence[str], counted: object, reward: object, guesses: list[str]
-) -> tuple[tuple[str, float], ...]:
+def _value_columns(names: Sequence[str], spec: LogSpec, guesses: list[str]) -> tuple[tuple[str, float], ...]:
+    """Return the columns that count a value each, with the values; none in a log of another kind."""
+    counted = spec.counted
     if isinstance(counted, Mapping):
         found = [(_named("counted", name, names), number(value)) for name, value in counted.items()]
         for name, value in found:
@@ -214,7 +239,7 @@ def _value_columns(
         if not found:
             raise InputError("counted", "name at least one column", counted, 'such as {"funny": 3}')
         return tuple(found)
-    if counted is False or isinstance(counted, str) or reward is not None:
+    if counted is False or isinstance(counted, str) or spec.reward is not None:
         return ()
     for layout in _CONTESTS:
         if all(names.count(name) == 1 for name in layout):
@@ -234,7 +259,7 @@ def _no_sources(source: object) -> None:
         raise InputError("source", "not come with counted", source, "counts do not say who gave which reward")
 
 
-def _distinct(columns: Columns) -> None:
+def _check_distinct(columns: LogColumns) -> None:
     given = [(name, getattr(columns, name)) for name in ("arm", "reward", "source", "time")]
     for index, (parameter, name) in enumerate(given):
         for other, same in given[:index]:

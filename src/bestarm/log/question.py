@@ -1,0 +1,66 @@
+"""What is asked of a log: one object, checked before the log is read, that the verdict and the replay take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bestarm.contamination import Contamination, default, resolve
+from bestarm.contamination import checked as checked_model
+from bestarm.errors import InputError
+from bestarm.log.rewards import Rewards
+from bestarm.phrases import Phrase, Setting
+from bestarm.problem import pose
+from bestarm.validation import checked, one_of
+
+ESTIMATE = "estimate"
+
+
+@dataclass(frozen=True)
+class LogQuestion:
+    """Which arm of a log is best, and under which assumptions; the parameters are those of `identify_log`.
+
+    Examples
+    --------
+    >>> LogQuestion(epsilon=0.02, bounds=(1, 5)).delta
+    0.05
+    """
+
+    epsilon: float
+    delta: float = 0.05
+    sigma: float | str | None = None
+    bounds: tuple[float, float] | None = None
+    contamination: str | None = None
+    good_enough: float | None = None
+    paired: bool = False
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.contamination is not None:
+            object.__setattr__(self, "contamination", checked_model(self.contamination))
+        if isinstance(self.sigma, str):
+            one_of("sigma", self.sigma, (ESTIMATE,), " or a number")
+            checked(delta=self.delta, epsilon=self.epsilon)
+            if self.bounds is not None:
+                fix = "bounds are all that is needed"
+                raise InputError("sigma", "be left out where there are bounds", self.sigma, fix)
+        elif self.sigma is None and self.bounds is None:
+            fix = "bounds are better: {} for one to five stars; inspect says what a log supports"
+            raise InputError("sigma", "be given, or bounds", "neither", Phrase(fix, Setting("bounds", (1, 5))))
+        else:
+            pose(2, delta=self.delta, epsilon=self.epsilon, sigma=self.sigma, bounds=self.bounds)
+        if self.seed is not None:
+            checked(seed=self.seed)
+            if self.sigma != ESTIMATE:
+                rule = Phrase("come with {}", Setting("sigma", ESTIMATE))
+                raise InputError("seed", rule, self.seed, "nothing else is picked at random")
+        if self.good_enough is not None:
+            object.__setattr__(self, "good_enough", checked(good_enough=self.good_enough)[0])
+
+    def model(self, rewards: Rewards) -> Contamination:
+        """Return what epsilon means: as was said or, by default, depending on whether the log has sources."""
+        has_sources = rewards.sources is not None
+        model = resolve(self.contamination or default("log with sources" if has_sources else "log"))
+        if model.by_source and not has_sources:
+            rule = Phrase("be a column of the log for {}", Setting("contamination", model.name))
+            raise InputError("source", rule, None, "say which one it is")
+        return model

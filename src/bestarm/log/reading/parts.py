@@ -1,0 +1,273 @@
+"""The parts of a log that DuckDB selects from, one class per format: files, or a table in memory.
+
+Every part gives the same cells. The text of most columns is read by the rules in queries/macros.sql.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bestarm.errors import InputError
+from bestarm.log.reading.columns import LogColumns, is_header
+from bestarm.log.reading.database import Database, DatabaseError, identifier, quoted
+from bestarm.log.reading.dialect import read_header
+from bestarm.log.reading.files import LogFile, first_line
+from bestarm.log.reading.tables import names_of, select
+
+_NUMBERS = ("FLOAT", "DOUBLE", "DECIMAL", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")  # and unsigned ones
+_KEYS_FROM = 1000  # objects of JSON that are looked at for the names of columns
+
+
+@dataclass
+class Part:
+    """A part of a log whose columns have types.
+
+    Attributes
+    ----------
+    name : str
+        As the user knows it.
+    columns : tuple of str
+        Names of the columns.
+    types : mapping of str to str
+        Types of the columns.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    types: Mapping[str, str] = field(default_factory=dict)
+    broken = "false"  # whether a row cannot be read at all, in SQL
+    row_noun = "row"  # what a place in it is called
+    has_header = True
+    can_reject = False  # whether DuckDB leaves out rows that it cannot split into cells
+
+    def scan(self) -> str:
+        """Return what DuckDB selects from."""
+        raise NotImplementedError
+
+    def whole(self) -> str:
+        """Return a list of texts by which a row is found again, in SQL."""
+        return "[CAST(file_row_number + 1 AS VARCHAR)]"
+
+    def lines(self, rows: Sequence[list[str]]) -> Iterator[int | None]:
+        """Yield the line of each of some rows, in the order of the file; None where it has none."""
+        yield from (int(row[0]) for row in rows)
+
+    def column(self, name: str) -> str:
+        """Return a column in SQL."""
+        return identifier(name)
+
+    def text(self, name: str | None) -> str:
+        """Return the text of a column in SQL."""
+        if name is None:
+            return "NULL::VARCHAR"
+        if self.types[name] in ("FLOAT", "DOUBLE"):
+            return f"number_as_text({self.column(name)})"
+        return f"CAST({self.column(name)} AS VARCHAR)"
+
+    def is_number(self, name: str) -> bool:
+        """Tell whether a column has numbers only."""
+        return self.types.get(name, "").removeprefix("U").startswith(_NUMBERS)
+
+    def seconds(self, name: str | None) -> str:
+        """Return a column of times, in seconds, in SQL."""
+        if name is None:
+            return "NULL::DOUBLE"
+        if self.types.get(name, "").startswith(("TIMESTAMP", "DATE")):
+            return f"CAST(epoch({self.column(name)}) AS DOUBLE)"
+        return f"seconds_of({self.text(name)})"
+
+
+class TablePart(Part):
+    """A table in memory."""
+
+    def __init__(self, table: Any) -> None:
+        super().__init__("the table", tuple(names_of(table)))
+        self._table = table
+
+    def register(self, database: Database, used: Sequence[str]) -> None:
+        """Let queries select from the columns in use."""
+        database.register("log_table", select(self._table, used))
+        self.types = {name: str(kind) for name, kind, *_ in database.ask("columns_of", relation="log_table")}
+
+    def scan(self) -> str:
+        """Return what DuckDB selects from."""
+        return "log_table"
+
+    def whole(self) -> str:
+        """Return the number of the row, in SQL."""
+        return "[CAST(row_number() OVER () AS VARCHAR)]"
+
+
+class ParquetPart(Part):
+    """A Parquet file."""
+
+    def __init__(self, file: LogFile, database: Database) -> None:
+        super().__init__(file.name, ())
+        self._path = file.path
+        try:
+            rows = database.ask("columns_of", relation=self.scan())
+        except DatabaseError as error:
+            raise InputError(file.name, "be a whole Parquet file", first_line(error), "get it again") from error
+        self.columns = tuple(name for name, *_ in rows if name != "file_row_number")
+        self.types = {name: str(kind) for name, kind, *_ in rows}
+
+    def scan(self) -> str:
+        """Return what DuckDB selects from."""
+        return f"read_parquet({quoted(self._path)}, file_row_number=true, hive_partitioning=false)"
+
+
+class TextPart(Part):
+    """A file of text, whose cells are texts."""
+
+    def __init__(self, file: LogFile, columns: tuple[str, ...]) -> None:
+        super().__init__(file.name, columns)
+        self.file = file
+        self._options = f"compression={quoted(file.compression)}, hive_partitioning=false"
+
+    def text(self, name: str | None) -> str:
+        """Return the text of a column in SQL."""
+        return "NULL::VARCHAR" if name is None else self.column(name)
+
+    def lines(self, rows: Iterable[list[str]]) -> Iterator[int | None]:
+        """Yield the line of each of some rows: the first with the same cells, which is as bad."""
+        numbered = self._numbered()
+        for row in rows:
+            yield next((line for line, cells in numbered if cells == row), None)
+
+    def _numbered(self) -> Iterator[tuple[int, list[str]]]:
+        yield from ()
+
+
+class CsvPart(TextPart):
+    """A CSV file; in SQL its columns are c0, c1, ..."""
+
+    row_noun, can_reject = "line", True
+
+    def __init__(self, file: LogFile, wanted: Sequence[str], *, may_lack_header: bool) -> None:
+        text, is_cut = file.head()
+        self._dialect, columns = read_header(text, is_cut, wanted)
+        self.has_header = not may_lack_header or is_header(columns, wanted)
+        super().__init__(file, columns)
+        if not self.has_header:
+            self.columns = tuple(f"column{number}" for number in range(1, len(columns) + 1))
+
+    def scan(self) -> str:
+        """Return what DuckDB selects from."""
+        dialect, header = self._dialect, str(self.has_header).lower()
+        columns = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(self.columns)))
+        return (
+            f"read_csv({quoted(self.file.path)}, auto_detect=false, header={header}, skip={dialect.skip}, "
+            f"delim={quoted(dialect.delimiter)}, quote={quoted(dialect.quote)}, escape={quoted(dialect.escape)}, "
+            f"columns={{{columns}}}, store_rejects=true, {self._options})"
+        )
+
+    def column(self, name: str) -> str:
+        """Return a column in SQL."""
+        return f"c{self.columns.index(name)}"
+
+    def whole(self) -> str:
+        """Return all cells of a row, in SQL."""
+        return f"[{', '.join(f'c{index}' for index in range(len(self.columns)))}]"
+
+    def _numbered(self) -> Iterator[tuple[int, list[str]]]:
+        with self.file.text() as text:
+            reader, line = self._dialect.reader(text), 1
+            try:
+                for cells in reader:
+                    yield line, cells[: len(self.columns)]
+                    line = reader.line_num + 1
+            except csv.Error:  # a cell of more than 128 KiB
+                return
+
+
+class JsonArrayPart(TextPart):
+    """A file that is one array of JSON objects; in SQL each is the column `line`."""
+
+    broken = "NOT json_valid(line)"
+
+    def __init__(self, file: LogFile, database: Database) -> None:
+        super().__init__(file, ())
+        rows = database.ask("keys_of", relation=self.scan(), most=_KEYS_FROM)
+        self.columns = tuple(dict.fromkeys(key for (keys,) in rows for key in keys))
+
+    def scan(self) -> str:
+        """Return what DuckDB selects from."""
+        path = quoted(self.file.path)
+        return f"(SELECT json AS line FROM read_json_objects({path}, format='array', {self._options}))"
+
+    def column(self, name: str) -> str:
+        """Return a column in SQL."""
+        pointer = "/" + name.replace("~", "~0").replace("/", "~1")
+        return f"CASE WHEN json_valid(line) THEN json_extract_string(line, {quoted(pointer)}) END"
+
+    def whole(self) -> str:
+        """Return the text of a row, in SQL."""
+        return "[CAST(line AS VARCHAR)]"
+
+
+class JsonLinesPart(JsonArrayPart):
+    """A file with one JSON object per line."""
+
+    row_noun, can_reject = "line", True
+
+    def scan(self) -> str:
+        """Return what DuckDB selects from: CSV without delimiters and quotes, so that a row is a line."""
+        return (
+            f"(SELECT * FROM read_csv({quoted(self.file.path)}, auto_detect=false, header=false, delim='\x01', "
+            f"quote='', escape='', columns={{'line': 'VARCHAR'}}, store_rejects=true, {self._options}) "
+            "WHERE trim(coalesce(line, '')) <> '')"
+        )
+
+    def _numbered(self) -> Iterator[tuple[int, list[str]]]:
+        with self.file.text() as text:
+            yield from ((number, [line.rstrip("\r\n")]) for number, line in enumerate(text, 1))
+
+
+def open_part(file: LogFile, database: Database, wanted: Sequence[str], *, may_lack_header: bool) -> Part:
+    """Return a file as a part of a log; `wanted` are the columns that the user named."""
+    if file.kind == "parquet":
+        return ParquetPart(file, database)
+    if file.kind == "csv":
+        return CsvPart(file, wanted, may_lack_header=may_lack_header)
+    return (JsonLinesPart if file.kind == "json" else JsonArrayPart)(file, database)
+
+
+def select_cells(part: Part, columns: LogColumns, *, located: bool = False) -> str:
+    """Return the query of the cells of a part, a row per reward.
+
+    Its columns are `arm`, `reward` and `often` (how often it occurs) as text, `exact` (the reward if it is a number),
+    `who`, `seconds`, `clock` (the text of the time), `broken`, and if `located` the row as a list of texts, `whole`.
+    """
+    rest = (
+        f"{part.text(columns.source)} AS who, {part.seconds(columns.time)} AS seconds, "
+        f"{part.text(columns.time)} AS clock, {part.broken} AS broken"
+        + (f", {part.whole()} AS whole" if located else "")
+    )
+    if columns.arms or columns.values:
+        return _select_unpivoted(part, columns, rest, located)
+    often = part.text(columns.count) if columns.count else "'1'"
+    reward, exact = part.text(columns.reward), "NULL::DOUBLE"
+    if columns.reward is not None and part.is_number(columns.reward):
+        reward, exact = "NULL::VARCHAR", f"CAST({part.column(columns.reward)} AS DOUBLE)"
+    cells = f"{part.text(columns.arm)} AS arm, {reward} AS reward, {often} AS often, {exact} AS exact"
+    return f"SELECT {cells}, {rest} FROM {part.scan()}"
+
+
+def _select_unpivoted(part: Part, columns: LogColumns, rest: str, located: bool) -> str:
+    """Return the query of a log with a column per arm, or per value: a row of each becomes several."""
+    names = columns.arms or tuple(name for name, _ in columns.values)
+    wide = ", ".join(f"w{index}" for index in range(len(names)))
+    cells = ", ".join(f"{part.text(name)} AS w{index}" for index, name in enumerate(names))
+    arm = "NULL" if columns.arms else part.text(columns.arm)
+    rows = f"SELECT {cells}, {arm} AS name, {rest} FROM {part.scan()}"
+    meanings = columns.arms or tuple(repr(value) for _, value in columns.values)
+    cases = " ".join(f"WHEN 'w{index}' THEN {quoted(meaning)}" for index, meaning in enumerate(meanings))
+    meaning = f"CASE which {cases} END"
+    long = f"{meaning} AS arm, cell AS reward, '1' AS often"
+    if columns.values:
+        long = f"name AS arm, {meaning} AS reward, cell AS often"
+    kept = "NULL::DOUBLE AS exact, who, seconds, clock, broken" + (", whole" if located else "")
+    return f"SELECT {long}, {kept} FROM (SELECT * FROM ({rows}) UNPIVOT INCLUDE NULLS (cell FOR which IN ({wide})))"

@@ -1,0 +1,2 @@
+-- The table `states`.
+SELECT state, name, rows, rewards, trimmed FROM states;

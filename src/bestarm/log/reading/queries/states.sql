@@ -1,0 +1,7 @@
+-- Makes `states`: how many rows of `meanings` each arm has in each state.
+CREATE OR REPLACE TEMP TABLE states AS
+SELECT state, name, sum(rows)::BIGINT AS rows, sum(n)::BIGINT AS rewards,
+    coalesce(sum(rows) FILTER (trimmed), 0)::BIGINT AS trimmed,
+    bool_or(comma IS NOT NULL) AS commas, bool_or(point) AS points
+FROM meanings
+GROUP BY state, name;

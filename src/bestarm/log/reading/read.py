@@ -1,0 +1,75 @@
+"""`read_log`: the rewards of each arm from whatever file or table an analyst has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bestarm.log.reading.counting import count_rewards
+from bestarm.log.reading.database import Progress
+from bestarm.log.reading.rows import open_log
+from bestarm.log.rewards import Rewards
+from bestarm.log.spec import LogSpec
+
+
+def read_log(
+    data: Any,
+    *,
+    arm: str | None = None,
+    reward: str | None = None,
+    source: str | bool | None = None,
+    time: str | bool | None = None,
+    wide: bool | Sequence[str] = False,
+    counted: bool | str | Mapping[str, float] | None = None,
+    missing: str = "refuse",
+    on_bad_row: str = "refuse",
+    bounds: tuple[float, float] | None = None,
+    progress: Progress | None = None,
+) -> Rewards:
+    """Read the rewards of each arm from a log.
+
+    Parameters
+    ----------
+    data : DataFrame, Arrow table, path, pattern, list of paths, or "-" for standard input
+        Files are CSV (any delimiter; decimal point or comma; UTF-8, UTF-16 or Latin-1), JSON lines or Parquet; CSV
+        and JSON may be packed by gz or zst. What a file is, is seen from its first bytes, not from its name.
+    arm, reward : str, optional
+        Names of the columns. Guessed if a single column has a name such as variant or stars; the guess is said.
+    source : str or bool, optional
+        Column of who gave a reward; True guesses it by its name. One that is there and not asked for is said, and not
+        used: sources change what epsilon means. False says nothing.
+    time : str or False, optional
+        Column of when: the first reward of a source is then the first in time, else in the file.
+    wide : bool or list of columns
+        Each column is an arm, or each of these.
+    counted : bool, str or mapping, optional
+        A row is an arm, a value and how often it occurs; the column that says how often, by its name or guessed. Or
+        the columns that count a value each: {"unfunny": 1, "funny": 3}. Guessed for caption contests, and where
+        columns are named by numbers; False if that is wrong.
+    missing : {"refuse", "drop", "replaced"}
+        What a reward that is not there means: an error; nothing; or that it was taken away, as contamination does.
+    on_bad_row : {"refuse", "skip"}
+        Whether a row without an arm, with a reward that is no number or out of bounds is an error, or counted.
+    bounds : (lowest, highest), optional
+        What a reward can be.
+    progress : function, optional
+        Called with the share that is done, from 0 to 1, a few times a second.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> votes = pd.DataFrame({"caption": ["A", "B", "A", "B"], "stars": [1, 5, 1, 4]})
+    >>> rewards = read_log(votes)
+    >>> rewards.labels, rewards.means.tolist()
+    (('A', 'B'), [1.0, 4.5])
+    >>> rewards.health.sentences()[1]
+    "The column 'caption' was taken for the arm, by its name."
+    """
+    spec = LogSpec(arm, reward, source, time, wide, counted, missing, on_bad_row, bounds)
+    return read(data, spec, progress)
+
+
+def read(data: Any, spec: LogSpec, progress: Progress | None = None) -> Rewards:
+    """Read the rewards of each arm from a log."""
+    with open_log(data, spec, progress) as log:
+        return count_rewards(log)

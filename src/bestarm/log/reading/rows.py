@@ -1,0 +1,250 @@
+"""Step 3 of reading a log: its rows in a database, understood by the same rules for each format."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from bestarm.errors import InputError
+from bestarm.log.reading.columns import LogColumns, choose
+from bestarm.log.reading.database import UNPACKING_ERRORS, Database, DatabaseError, Progress
+from bestarm.log.reading.files import LogFile, find_files, first_line
+from bestarm.log.reading.parts import (
+    JsonArrayPart,
+    JsonLinesPart,
+    Part,
+    TablePart,
+    TextPart,
+    open_part,
+    select_cells,
+)
+from bestarm.log.reading.tables import as_table
+from bestarm.log.spec import LogSpec
+
+FEW = 1000  # different rewards up to which they are counted rather than kept one by one
+DATES = "such as 2024-05-31 12:00 or 31.05.2024 12:00"
+_SAMPLE = 200_000  # rows from which it is guessed which way is faster
+_TIMES = 10_000  # rows in which a guessed column of time must have times
+_WRONG_ENCODING = "INVALID ENCODING"
+
+
+class TornRow(NamedTuple):
+    """A row that DuckDB could not split into cells: where, what kind of error, and what was there."""
+
+    part: TextPart
+    byte: int
+    kind: str
+    text: str
+
+
+@contextmanager
+def open_log(data: Any, spec: LogSpec, progress: Progress | None = None) -> Iterator[OpenLog]:
+    """Open a log, with its rows in a database until it is closed."""
+    with tempfile.TemporaryDirectory(prefix="bestarm-log-") as name:
+        folder = Path(name)
+        table = as_table(data)
+        files = [] if table is not None else find_files(data, folder)
+        log = _loaded(table, files, spec, folder, progress)
+        try:
+            yield log
+        except DatabaseError as error:
+            raise log.refusal(error) from error
+        finally:
+            log.database.close()
+
+
+def _loaded(table: Any, files: list[LogFile], spec: LogSpec, folder: Path, progress: Progress | None) -> OpenLog:
+    """Return an open log; files are copied, and read again, if DuckDB stumbles over their encoding or line breaks."""
+    for attempt in range(3):
+        log = OpenLog(Database(folder, progress), table, files, spec)
+        is_done = False
+        try:
+            log.load()
+            torn = [row.part.file for row in log.torn_rows() if row.kind == _WRONG_ENCODING]
+            latin = {file.path for file in torn if not file.is_utf8} if attempt < 2 else set()
+            is_done = not latin
+            files = [file.as_latin(folder) if file.path in latin else file for file in files]
+        except DatabaseError as error:
+            texts = {file.path for file in files if file.kind == "csv"}
+            if attempt or not texts:
+                raise log.refusal(error) from error
+            files = [
+                file.rewritten(folder, "utf-8", one_line_break=True) if file.path in texts else file for file in files
+            ]
+        finally:
+            if not is_done:
+                log.database.close()
+        if is_done:
+            break
+    log.settle_commas()
+    return log
+
+
+class OpenLog:
+    """A log that is open: its columns, and its rows as tables of a database.
+
+    The tables, each made by the query of its name from those before it: `cells` (the cells as text), `kept`, `grouped`
+    (equal rows once, if there are few different rewards), `meanings`, and `states` (how many rows are right, or wrong
+    and how).
+    """
+
+    def __init__(self, database: Database, table: Any, files: Sequence[LogFile], spec: LogSpec) -> None:
+        self.database, self.spec = database, spec
+        self.files = files
+        self._table = table
+        self.parts: list[Part] = []
+        self.columns = LogColumns()
+        self.has_commas = True  # whether a comma may be a decimal one
+        self.lost_time: str | None = None  # a column with the name of a time that does not have times
+        self.is_few = False  # whether there are few different rewards
+
+    @property
+    def name(self) -> str:
+        """The name of the first file, or "data"."""
+        return self.files[0].name if self.files else "data"
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the rows are kept as a table: several passes over them are needed."""
+        return self.columns.source is not None or self.columns.time is not None
+
+    def load(self) -> None:
+        """Read the log into the tables."""
+        self._choose_columns()
+        self._drop_bad_time()
+        self.keep_order(True)
+        self.database.run("kept", kind="TABLE" if self.has_table else "VIEW")
+        self.database.ask("sample_rows", sample=_SAMPLE)
+        ((different,),) = self.database.ask("sample_rewards")
+        self.keep_order(False)
+        self.is_few = different <= FEW
+        self.database.run("grouped_few" if self.is_few else "grouped_many")
+        self._understand()
+
+    def keep_order(self, is_kept: bool) -> None:
+        """Say whether rows come out of queries in the order of the file; without, queries are faster."""
+        self.database.ask("keep_order", is_kept=is_kept)
+
+    def number_rows(self) -> None:
+        """Make the table `numbered`, of rows with their numbers."""
+        self.keep_order(True)
+        self.database.ask("numbered", row="rowid" if self.has_table else "row_number() OVER ()")
+
+    def locate_rows(self, part: Part) -> None:
+        """Make the table `located`, of the rows of a part and where they are."""
+        self.database.ask("located", rows=select_cells(part, self.columns, located=True))
+
+    def in_order(self) -> dict[str, NDArray[Any]]:
+        """Return the rewards in order: the index of the arm, the value and who gave it.
+
+        The arms are numbered by `count_rewards`.
+        """
+        self.number_rows()
+        return self.database.run("in_order")
+
+    # ------------------------------------------------------------------------------------------------------ columns
+
+    def _choose_columns(self) -> None:
+        spec, database = self.spec, self.database
+        self.parts = [open_part(file, database, spec.wanted, may_lack_header=not spec.wide) for file in self.files] or [
+            TablePart(self._table)
+        ]
+        first = self.parts[0]
+        if not first.columns:
+            raise InputError(self.name, "have rows", "none", "is it JSON lines, an object a line?")
+        self.columns = choose(first.columns, spec, is_headed=all(part.has_header for part in self.parts))
+        for name in self.columns.used:
+            if first.columns.count(name) > 1:
+                raise InputError(self.name, "have one column of a name", name, "two have this one; rename one of them")
+        for part in self.parts[1:]:
+            self._check_columns(part)
+        if isinstance(first, TablePart):
+            first.register(database, self.columns.used)
+        self._make_cells()
+
+    def _check_columns(self, part: Part) -> None:
+        """Refuse a file that does not have the columns of the first."""
+        lacking = [name for name in self.columns.used if name not in part.columns]
+        if lacking and not isinstance(part, JsonArrayPart):
+            fix = f"{self.name} has it; all files of a log have the same columns"
+            raise InputError(part.name, f"have the column {lacking[0]!r}", list(part.columns), fix)
+        if not part.columns and isinstance(part, JsonLinesPart):
+            raise InputError(part.name, "have rows", "none", "is it JSON lines, an object a line?")
+
+    def _make_cells(self) -> None:
+        self._tell_rules()
+        self.database.ask("cells", rows=" UNION ALL ".join(select_cells(part, self.columns) for part in self.parts))
+
+    def _tell_rules(self) -> None:
+        """Tell the rules in queries/macros.sql what the log is like."""
+        columns, (lowest, highest) = self.columns, self.spec.bounds or ("-inf", "inf")
+        self.database.ask(
+            "shape",
+            has_source=columns.source is not None,
+            has_time=columns.time is not None,
+            is_counted=columns.layout == "counted",
+            has_commas=self.has_commas,
+            lowest=lowest,
+            highest=highest,
+        )
+
+    def _drop_bad_time(self) -> None:
+        """Ignore a guessed column of time that does not parse."""
+        name = self.columns.time
+        if name is None or self.spec.time is not None:
+            return
+        ((bad,),) = self.database.ask("rows_without_time", sample=_TIMES)
+        if bad:
+            kept = tuple(guess for guess in self.columns.guesses if not guess.endswith("for the time, by its name."))
+            said = f"The column {name!r} was not used as the time: not all of it is numbers or dates {DATES}."
+            self.lost_time = name
+            self.columns = replace(self.columns, time=None, guesses=(*kept, said))
+            self._make_cells()
+
+    # ------------------------------------------------------------------------------------------------ understanding
+
+    def _understand(self) -> None:
+        """Make the tables `meanings` and `states`."""
+        self.database.run("meanings")
+        self.database.run("states")
+
+    def settle_commas(self) -> None:
+        """Decide whether commas are decimal ones, or refuse ambiguous ones."""
+        ((commas, points),) = self.database.ask("decimals")
+        if commas and points:
+            self.has_commas = False
+            self._tell_rules()
+            self._understand()
+            return
+        ((comma, are_like_thousands),) = self.database.ask("thousands")
+        if are_like_thousands:
+            fix = f"write it as {comma.replace(',', '.')} or as {comma.replace(',', '')}"
+            raise InputError("a reward", "have a comma whose meaning is clear", comma, fix)
+
+    # --------------------------------------------------------------------------------------------------- what is wrong
+
+    def torn_rows(self) -> list[TornRow]:
+        """Return the rows that DuckDB could not split into cells, in the order of the files."""
+        torn = {part.file.path: (index, part) for index, part in enumerate(self.parts) if isinstance(part, TextPart)}
+        if not any(part.can_reject for part in self.parts):
+            return []
+        found = [(*torn[path], byte, kind, text or "") for path, byte, kind, text in self.database.ask("rejected")]
+        rows = sorted(found, key=lambda row: (row[0], *row[2:]))
+        firsts = {(index, byte): TornRow(part, byte, kind, text) for index, part, byte, kind, text in reversed(rows)}
+        return list(reversed(firsts.values()))
+
+    def refusal(self, error: Exception) -> InputError:
+        """Return the error for a log that DuckDB cannot read."""
+        packed = [file for file in self.files if file.compression != "none"]
+        named = [file for file in self.files if file.path in str(error)]
+        if packed and isinstance(error, UNPACKING_ERRORS):
+            return next((file for file in packed if file in named), packed[0]).damaged(error)
+        name = named[0].name if named else self.name
+        fix = "it is damaged, or of another kind than it looks"
+        return InputError(name, "be a table that can be read", first_line(error), fix)

@@ -1,0 +1,73 @@
+"""What a log looks like and how to read it: one object, made and checked once, that every step of the reading takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bestarm.errors import InputError
+from bestarm.validation import HUGE, number, one_of
+
+
+@dataclass(frozen=True)
+class LogSpec:
+    """How to read a log; the parameters are those of `read_log`, with one more.
+
+    Parameters
+    ----------
+    arm, reward : str, optional
+        Names of the columns, guessed if left out.
+    source, time : str or bool, optional
+        Names of the columns of who gave a reward and when; True guesses, False means that there is none.
+    wide : bool or list of columns
+        Each column is an arm, or each of these is.
+    counted : bool, str or mapping, optional
+        Rows say how often a reward occurs: the column that does, or the reward that each of some columns counts.
+    missing : {"refuse", "drop", "replaced"}
+        What a missing reward means.
+    on_bad_row : {"refuse", "skip"}
+        What to do with a row that cannot be used.
+    bounds : (lowest, highest), optional
+        What a reward can be.
+    needs_time : bool
+        Guess the column of time even if there is no column of sources.
+
+    Examples
+    --------
+    >>> LogSpec(arm="caption", reward="stars", bounds=(1, 5)).wanted
+    ('caption', 'stars')
+    """
+
+    arm: str | None = None
+    reward: str | None = None
+    source: str | bool | None = None
+    time: str | bool | None = None
+    wide: bool | Sequence[str] = False
+    counted: bool | str | Mapping[str, float] | None = None
+    missing: str = "refuse"
+    on_bad_row: str = "refuse"
+    bounds: tuple[float, float] | None = None
+    needs_time: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("missing", self.missing, ("refuse", "drop", "replaced"))
+        one_of("on_bad_row", self.on_bad_row, ("refuse", "skip"))
+        object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """Names of columns that the user gave."""
+        single = (self.arm, self.reward, self.source, self.time, self.counted)
+        several: tuple[Any, ...] = tuple(self.wide) if isinstance(self.wide, list | tuple) else ()
+        counts: tuple[Any, ...] = tuple(self.counted) if isinstance(self.counted, Mapping) else ()
+        return tuple(name for name in (*single, *several, *counts) if isinstance(name, str))
+
+
+def _checked_bounds(bounds: Any) -> tuple[float, float] | None:
+    if bounds is None:
+        return None
+    pair = [number(each) for each in bounds] if isinstance(bounds, tuple | list) else []
+    if len(pair) != 2 or not -HUGE < pair[0] < pair[1] < HUGE:
+        raise InputError("bounds", "be two finite numbers, the lower first", bounds, "such as (1, 5)")
+    return pair[0], pair[1]
