@@ -92,6 +92,13 @@ AREAS = (
         ("bestarm.methods.Method", "bestarm.methods.Option"),
     ),
     Area(
+        "contamination",
+        "Contamination models",
+        "What epsilon means: see [which contamination is mine?](../../guide/contamination.md).",
+        ("contamination",),
+        ("bestarm.contamination.Contamination", "bestarm.contamination.Coin", "bestarm.contamination.Share"),
+    ),
+    Area(
         "paper",
         "Experiments",
         "The paper's experiments and your own: see [repeat the paper's experiments](../../guide/reproduce.md) and "

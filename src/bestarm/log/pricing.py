@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bestarm.contamination import Contamination
-from bestarm.contamination._base import BetFamily
+from bestarm.contamination import BetFamily, Contamination
 from bestarm.kernels.evidence.pair import SUBCELLS
 from bestarm.kernels.rule import Rule
 from bestarm.log.piles import Array

@@ -1,4 +1,4 @@
-"""What a method of the catalogue is: its name, options, promise and source, and how it sets up its kernel."""
+"""A method of the catalogue: its name, options, promise and source, and how it sets up its kernel."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MTCD21 = "Mukherjee, Tajer, Chen and Das (2021), Mean-based best arm identificat
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a method: its default (a function of the problem where it depends on it), and its check."""
+    """One option of a method: its default, which may be a function of the problem, and its check."""
 
     name: str
     default: Any
@@ -51,20 +51,20 @@ class Method:
     name, summary, source : str
         Its name in the interface, what it does in one line, where it comes from.
     promise : str or callable
-        Under which assumption the error probability is (if it `certifies`) or is meant to be (if not) at most delta;
-        part of the sentence that a result is. A function of the options where it depends on them. Beside it, clean
-        rewards are taken to be independent, with means that do not change, and sigma-sub-Gaussian or within the bounds.
+        The assumption under which the error probability is at most delta (or is meant to be, unless it `certifies`);
+        a function of the options if it depends on them. It becomes part of the verdict. All methods also assume that
+        clean rewards are independent, have means that do not change, and are sigma-sub-Gaussian or within the bounds.
     options : tuple of Option
-        What may be set by keyword.
+        The options that can be set by keyword.
     rule : callable
-        From a problem and complete options to the settings of the kernel.
+        A function of a problem and all its options that returns the settings of the kernel.
     random : bool
         Whether the choice of arms needs random numbers.
     certifies : bool
         Whether its promise is proved, and its intervals hold at every time, so that the same rewards can be judged at
         another epsilon.
     rank : int
-        Its place in lists of all methods.
+        Its position in lists of all methods.
     """
 
     name: str
@@ -82,10 +82,10 @@ class Method:
         said = self.promise(options) if callable(self.promise) else self.promise
         model = of_options(options)
         clean = CLEAN if model is None else model.clean
-        return f"{said}; {clean}; {ORDER}" if said else ""  # of a method of the user's own nothing is known
+        return f"{said}; {clean}; {ORDER}" if said else ""  # nothing is known of a user's own method
 
     def complete(self, problem: Problem, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all options with their values, or refuse an unknown or wrong one."""
+        """Return all options with their values; reject an unknown or invalid one."""
         known = {option.name: option for option in self.options}
         for name in given:
             if name not in known:
@@ -190,13 +190,13 @@ def trimmed_promise(options: Mapping[str, Any]) -> str:
     return f"{assumed}, and epsilon at most 0.25" if options.get("threshold") == "empirical" else assumed
 
 
-def reckoned_with(problem: Problem, options: Mapping[str, Any]) -> float:
-    """Return the contamination that a method with sample means reckons with: none, or that of the problem."""
+def assumed_epsilon(problem: Problem, options: Mapping[str, Any]) -> float:
+    """Return the epsilon that a method with sample means assumes: 0, or that of the problem."""
     return problem.epsilon if options["parameters"] == "same" else 0.0
 
 
 def gap_rule(problem: Problem, options: Mapping[str, Any], *, epsilon: float, uniform: int = GUIDED) -> Rule:
-    """Return the settings of the gap family; `epsilon` is the contamination it reckons with."""
+    """Return the settings of the gap family; `epsilon` is the one it assumes."""
     alpha = options.get("alpha", 0.0)
     theory = options["threshold"] == "theory"
     explored = _explored(problem, options, epsilon)
@@ -220,7 +220,7 @@ def gap_rule(problem: Problem, options: Mapping[str, Any], *, epsilon: float, un
 def elimination_rule(
     problem: Problem, options: Mapping[str, Any], *, epsilon: float, estimator: int | None = None
 ) -> Rule:
-    """Return the settings of the elimination family; `epsilon` is the contamination it reckons with."""
+    """Return the settings of the elimination family; `epsilon` is the one it assumes."""
     alpha = options.get("alpha", 0.0)
     if estimator is None:
         estimator = TRIMMED if alpha > 0.0 else MEAN
@@ -239,7 +239,7 @@ def elimination_rule(
 
 
 def _explored(problem: Problem, options: Mapping[str, Any], epsilon: float) -> float:
-    """Return T(alpha, delta) at what is trimmed or, by a method that trims nothing, at epsilon / 2."""
+    """Return T(alpha, delta); a method that trims nothing has epsilon / 2 in place of alpha."""
     if options["exploration"] == "none":
         return 1.0
     pulls = {"hoeffding": hoeffding_pulls, "half": half_pulls, "chernoff": chernoff_pulls}[options["exploration"]]
@@ -247,13 +247,13 @@ def _explored(problem: Problem, options: Mapping[str, Any], epsilon: float) -> f
 
 
 def forced_pulls(rule: Rule, arms: int) -> float:
-    """Return the pulls of an arm, or their average over all arms, before a method may stop; 0 for certified."""
+    """Return how many pulls of each arm, on average, come before a method may stop; 0 for certified."""
     total = float(rule["total"][0]) if "total" in (rule.dtype.names or ()) else 0.0
     return max(float(rule["explored"][0]), total / arms)
 
 
 def too_long(T: float, exploration: str, epsilon: float, alpha: float, delta: float) -> str | None:
-    """Return a warning if so many forced pulls of each arm are more than anybody can afford, and what to do."""
+    """Return a warning that says what to do if T forced pulls of each arm are more than anybody can afford."""
     if not T > UNAFFORDABLE:
         return None
     shorter = [kind for kind in ("chernoff", "none") if exploration in ("hoeffding", "half") or kind == "none"]

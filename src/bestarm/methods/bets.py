@@ -1,10 +1,11 @@
 """The bets of the certified method: which functions h of a reward, with which weights, at which price.
 
-Section numbers are those of docs/explanation/certified.md. How the numbers came about: candidates by growth rates in
-closed form, against clean, gross, hidden, mirrored and cut-off rewards at gaps from 0.1 to 5 sigma and epsilon from
-0.02 to 0.2; among some dozen families of those, and for the weights, the fewest simulated pulls on the very instances
-that benchmarks/evidence.py reports, with other seeds: so that table may flatter them. Anything in this file may change
-without harm to the promise, as long as h, its bound phi, C and l belong together (tests/methods/test_bets.py).
+Section numbers are those of docs/explanation/certified.md. The numbers were chosen in two steps. Candidates were picked
+by their growth rates in closed form, against clean, gross, hidden, mirrored and cut-off rewards, at gaps from 0.1 to 5
+sigma and epsilon from 0.02 to 0.2. Among some dozen families of candidates, and for the weights, the fewest simulated
+pulls decided, on the same instances that benchmarks/evidence.py reports but with other seeds, so that table may flatter
+them. Any number in this file may change without harm to the promise, as long as h, its bound phi, C and l belong
+together (tests/methods/test_bets.py).
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contamination import CONTAMINATIONS
-from bestarm.contamination._base import BetFamily
+from bestarm.contamination import CONTAMINATIONS, BetFamily
 from bestarm.kernels.evidence.pair import CELLS, GROUPS, HALF, SUBCELLS
 
 SPACING = 0.25  # w, of the lattice, in units of sigma
@@ -68,7 +68,7 @@ class Bet:
 
 
 def guarded(slope: float, rate: float, size: float, clip: float, weight: float = 1.0) -> Bet:
-    """Return a linear bet with a guard, clipped at y = clip as far as its line goes."""
+    """Return a linear bet with a guard; its line is clipped at y = clip."""
     return Bet(1.0 - size, slope, size, -rate, 1.0 + slope * max(clip, 0.3), weight)
 
 
@@ -93,8 +93,8 @@ def weakest_guard(slope: float, rate: float, floor: float) -> float:
 def lattice_family(family: BetFamily, epsilon: float) -> list[Bet]:
     """Return the bets of a cell at a rate epsilon > 0.
 
-    Small gaps can be told from contamination only where epsilon is small: the ladder goes down to slopes of about
-    epsilon / 2, so it has a lower end only where contamination sets one, or after five more steps.
+    Contamination hides small gaps unless epsilon is small. So the ladder of slopes goes down to about epsilon / 2, or
+    for five more steps.
     """
     z = NormalDist().inv_cdf(1.0 - epsilon)
     steps = range(1, 6)
@@ -118,9 +118,9 @@ def lattice_family(family: BetFamily, epsilon: float) -> list[Bet]:
 
 
 def farthest_clip(epsilon: float) -> float:
-    """Return how many sigma above a cell every bet is clipped, so that a reward further out adds no more.
+    """Return how many sigma above a cell every bet is clipped: a reward further out adds no more.
 
-    At least five, where hardly any clean reward is.
+    It is at least five, where hardly any clean reward lies.
 
     >>> bets = [*lattice_family("blind", 0.02), *lattice_family("seeing", 0.02)]
     >>> at_clip = np.array([farthest_clip(0.02) + SPACING])
@@ -166,11 +166,11 @@ def unpriced(phi: Any, most: Any, least: Any) -> Any:
     return phi
 
 
-# Rewards in [0, 1]: u = exp(r) - 1 for these r, and smaller ones without end.
+# Rewards in [0, 1]: u = exp(r) - 1 for these r, and ever smaller ones.
 RUNGS = tuple(0.04 * 2.0**step for step in range(8))
 RUNG_WEIGHTS = (0.06, 0.1, 0.2, 0.24, 0.2, 0.1, 0.06, 0.04)
 CLEAN_RUNG_WEIGHTS = (0.1, 0.12, 0.125, 0.125, 0.125, 0.125, 0.14, 0.14)
-CLIPS = ((1.0, 0.78), (0.8, 0.11), (0.7, 0.11))  # c and its weight: what contamination would love is clipped
+CLIPS = ((1.0, 0.78), (0.8, 0.11), (0.7, 0.11))  # c and its weight: the rewards that fakes would choose are clipped
 SMALL_SHARE = 0.03  # weight of all smaller bets together
 
 
@@ -190,7 +190,7 @@ class BoundedBet:
 
 
 def bounded_family(epsilon: float) -> tuple[list[BoundedBet], int]:
-    """Return the bets on rewards in [0, 1], and how many of them are no small ones."""
+    """Return the bets on rewards in [0, 1], small ones last, and how many come before those."""
     clips, weights = (CLIPS, RUNG_WEIGHTS) if epsilon > 0.0 else (((1.0, 1.0),), CLEAN_RUNG_WEIGHTS)
     bets = [
         BoundedBet(math.expm1(rung), clip, (1.0 - SMALL_SHARE) * share * weight)
@@ -224,7 +224,7 @@ def bounded_settings(bets: Sequence[BoundedBet], core: int | None, price: Price)
     }
 
 
-# Clean sub-Gaussian rewards: k for gaps of .03 to 5 sigma, and smaller ones without end.
+# Clean sub-Gaussian rewards: k for gaps of .03 to 5 sigma, and ever smaller ones.
 CLEAN_RATES = tuple(0.02 * 2.2**step for step in range(7))
 CLEAN_SMALL_SHARE = 0.05
 

@@ -1,4 +1,4 @@
-"""The certified method: names a winner when the evidence against every other arm is enough, whatever was replaced."""
+"""The certified method: names a winner once the evidence against every other arm is enough, whatever was replaced."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.contamination import CONTAMINATIONS, KernelNumbers, default, resolve
+from bestarm.contamination import CONTAMINATIONS, BetFamily, KernelNumbers, default, resolve
 from bestarm.contamination import checked as checked_contamination
-from bestarm.contamination._base import BetFamily
 from bestarm.errors import InputError
 from bestarm.kernels.evidence.pair import BOUNDED, CLEAN, LATTICE, evidence_dtype
 from bestarm.kernels.rule import CERTIFIED, MEAN, Rule, new_rule
@@ -72,7 +71,7 @@ PAIRED = Option(
 )
 
 _TERMS = {BOUNDED: (0.88, 0.08, 0.02), LATTICE: (0.6, 0.3, 0.05), CLEAN: (1.0, 0.0, 0.0)}  # same, product, alone
-KEPT = 4096  # rewards of an arm that a simulation keeps, for cells of the lattice that are asked for later
+KEPT = 4096  # rewards of an arm that a simulation keeps, for cells of the lattice that are needed later
 
 
 def certified_rule(

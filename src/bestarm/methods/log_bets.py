@@ -1,11 +1,12 @@
-"""The bets on a log, which are looked at once: one family for every epsilon and every number of replaced rewards.
+"""The bets on a log, which is looked at once: one family for every epsilon and every number of replaced rewards.
 
-Section 13 of docs/explanation/certified.md. If the bets went by the epsilon that was asked about, two questions about
-one log would be answered by two sets of evidence: with those of `bets.py` a log of 80,000 visits survived 10 fakes when
-asked at epsilon = 0, and not a single one when asked at 0.0001. So both kinds of bets are mixed: those made for hardly
-any fakes, and those made for many. On the lattice that costs at most an eighth of the log evidence of bets made for the
-epsilon in question, where 18 cases were compared (2 to 20 arms, epsilon from 0 to 0.3; clean rewards) under each kind
-of contamination; where 20 % or more are counted, it gains. With 0.08 in place of 0.1 it costs more than a quarter.
+Section 13 of docs/explanation/certified.md. If the bets depended on the epsilon that is asked about, two questions
+about one log would be answered by two sets of evidence. With the bets of `bets.py` a log of 80,000 visits survived 10
+fakes when asked at epsilon = 0, and not a single one when asked at 0.0001. So two kinds of bets are mixed: those made
+for hardly any fakes, and those made for many. On the lattice the mixture loses at most an eighth of the log evidence of
+bets made for the epsilon in question. That was measured in 18 cases (2 to 20 arms, epsilon from 0 to 0.3, clean
+rewards) under each kind of contamination; where 20 % or more are counted, the mixture gains. With 0.08 in place of 0.1
+it loses more than a quarter.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import functools
 import math
 from statistics import NormalDist
 
-from bestarm.contamination._base import BetFamily
+from bestarm.contamination import BetFamily
 from bestarm.methods.bets import (
     CLEAN_RUNG_WEIGHTS,
     CLIPS,
@@ -28,11 +29,11 @@ from bestarm.methods.bets import (
     weakest_guard,
 )
 
-RATES = 0.005, 0.1  # of replaced rewards that the bets on the lattice are made for: hardly any, and many
-_SMALL = 8  # smaller bets with bounds: a lead of some 10^-4 of the range
+RATES = 0.005, 0.1  # shares of fakes that the bets on the lattice are made for: hardly any, and many
+_SMALL = 8  # smaller bets with bounds, for leads of about 10^-4 of the range
 
 
-@functools.cache  # a log is priced at many an epsilon
+@functools.cache  # a log is priced at many epsilons
 def log_lattice_family(family: BetFamily) -> tuple[Bet, ...]:
     """Return the bets of a cell, for all rates."""
     few, many = (NormalDist().inv_cdf(1.0 - rate) for rate in RATES)
@@ -55,7 +56,7 @@ def log_lattice_family(family: BetFamily) -> tuple[Bet, ...]:
 
 
 def log_bounded_family() -> list[BoundedBet]:
-    """Return the bets on rewards in [0, 1]: half the weight is that of the bets for epsilon = 0, half of the others."""
+    """Return the bets on rewards in [0, 1]: half of the weight is on the bets for epsilon = 0, half on the others."""
     bets = []
     for clip, share in CLIPS:
         for rung, weight, clean in zip(RUNGS, RUNG_WEIGHTS, CLEAN_RUNG_WEIGHTS, strict=True):

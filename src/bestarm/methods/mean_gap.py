@@ -9,8 +9,8 @@ from bestarm.methods._base import (
     POWER,
     THRESHOLD,
     Method,
+    assumed_epsilon,
     gap_rule,
-    reckoned_with,
 )
 
 METHOD = Method(
@@ -19,6 +19,6 @@ METHOD = Method(
     source=f"{MTCD21}, Algorithm 1 at epsilon = 0",
     promise="no reward is replaced",
     options=(THRESHOLD, POWER, PARAMETERS, EXPLORATION_IF_SAME),
-    rule=lambda problem, options: gap_rule(problem, options, epsilon=reckoned_with(problem, options)),
+    rule=lambda problem, options: gap_rule(problem, options, epsilon=assumed_epsilon(problem, options)),
     rank=6,
 )

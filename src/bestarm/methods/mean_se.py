@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bestarm.methods._base import EXPLORATION_IF_SAME, MTCD21, PARAMETERS, Method, elimination_rule, reckoned_with
+from bestarm.methods._base import EXPLORATION_IF_SAME, MTCD21, PARAMETERS, Method, assumed_epsilon, elimination_rule
 
 METHOD = Method(
     name="mean-se",
@@ -10,6 +10,6 @@ METHOD = Method(
     source=f"{MTCD21}, Algorithm 2 at epsilon = 0",
     promise="no reward is replaced",
     options=(PARAMETERS, EXPLORATION_IF_SAME),
-    rule=lambda problem, options: elimination_rule(problem, options, epsilon=reckoned_with(problem, options)),
+    rule=lambda problem, options: elimination_rule(problem, options, epsilon=assumed_epsilon(problem, options)),
     rank=5,
 )

@@ -1,4 +1,4 @@
-"""A policy of the user's own as a method: what the catalogue says of its methods, as far as it is known."""
+"""A user's own policy as a method, with what the catalogue can know of it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _EMPTY = inspect.Parameter.empty
 
 @dataclass(frozen=True, kw_only=True)
 class OwnMethod(Method):
-    """A method made of a policy. Nothing is known of its promise; its options are the parameters of its class."""
+    """A method made from a policy. Its promise is unknown; its options are the parameters of its class."""
 
     factory: Factory
     takes_others: bool
 
     def complete(self, problem: Problem, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all options with their values, or refuse an unknown or missing one."""
+        """Return all options with their values; reject an unknown or missing one."""
         known = {option.name: option for option in self.options}
         others = {name: value for name, value in given.items() if name not in known and self.takes_others}
         for name, option in known.items():
@@ -32,7 +32,7 @@ class OwnMethod(Method):
         return {**others, **super().complete(problem, {name: given[name] for name in given if name not in others})}
 
     def settings(self, problem: Problem, options: Mapping[str, Any]) -> PolicyRule:
-        """Return how the policy is made for a problem."""
+        """Return what it takes to make the policy for a problem."""
         given = {name: value for name, value in options.items() if name != SEED.name}
         question = Question(
             problem.size, problem.delta, problem.epsilon, problem.sigma, problem.bounds, options[SEED.name]
@@ -41,7 +41,7 @@ class OwnMethod(Method):
 
 
 def own_method(factory: Any, taken: tuple[str, ...]) -> OwnMethod:
-    """Return the method that a class or function of a `Question` stands for, or refuse what is none."""
+    """Return the method for a class or function of a `Question`; reject anything else."""
     if not callable(factory):
         fix = f"pass the class {type(factory).__name__} itself, and its options by keyword: every run makes one anew"
         rule = "be a name of the catalogue, or a class or function that makes a Policy of a Question"
@@ -71,7 +71,7 @@ def own_method(factory: Any, taken: tuple[str, ...]) -> OwnMethod:
 
 @dataclass(frozen=True)
 class _Constant:
-    """A default that is what it is, even if it could be called."""
+    """A default that is never called, even if it is callable."""
 
     value: Any
 

@@ -1,4 +1,4 @@
-"""All methods by name: every file of this folder that says `METHOD = ...`, and policies of the user's own."""
+"""All methods by name: every file of this folder that says `METHOD = ...`, and users' own policies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ METHODS: dict[str, Method] = _found()
 
 
 def get_method(method: Any) -> Method:
-    """Return a method by its name, or a policy, itself or by its import path, as a method; refuse all else."""
+    """Return a method by its name, or a policy, itself or by its import path, as a method; reject anything else."""
     if is_import_path(method):
         method = policy_at(method)
     if callable(method) or hasattr(method, "choose"):
