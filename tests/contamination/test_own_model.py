@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 
@@ -112,6 +113,27 @@ def test_a_checkpoint_tells_two_models_of_one_name_apart(tmp_path: Path) -> None
     assert again.pulls.tolist() == first.pulls.tolist()
     with pytest.raises(InputError, match="prices"):
         ba.simulate(bandit, "certified", **run, contamination=Seeing(2.0), checkpoint=tmp_path / "run", resume=True)
+
+
+@pytest.mark.parametrize("scale", [{"bounds": (0, 1)}, {"sigma": 0.5}])
+def test_identify_log_takes_it(scale: dict[str, Any]) -> None:
+    rng = np.random.default_rng(6)
+    rows = pd.DataFrame({"arm": ["A", "B"] * 200, "reward": (rng.random(400) < np.tile([0.8, 0.3], 200)).astype(float)})
+
+    def judged(kind: Any) -> ba.LogResult:
+        return ba.identify_log(rows, arm="arm", reward="reward", **QUESTION, **scale, contamination=kind)
+
+    own, named = judged(Seeing()), judged("malicious")
+    assert (own.status, own.best, own.p_value, own.tolerance) == ("identified", "A", named.p_value, named.tolerance)
+    few, many = judged(Burst(0)), judged(Burst(7))
+    assert few.p_value == judged("share-of-arm").p_value
+    assert few.p_value is not None
+    assert many.p_value is not None
+    assert many.p_value > few.p_value
+    assert (few.replaced, many.replaced) == (10, 17)
+    assert few.overturn == many.overturn
+    assert Burst.words in str(many)
+    assert many.options["contamination"] == "burst"
 
 
 def test_a_study_keeps_names_only(tmp_path: Path) -> None:

@@ -171,6 +171,7 @@ def test_a_contamination_model_is_one_file(tmp_path: Path) -> None:
     assert many["live"][1] > few["live"][1]
     assert words in many["live"][2]
     assert words in many["log"][2]
+    assert (few["log"][1], many["log"][1]) == (10, 15)
     assert many["trials"][1] > few["trials"][1]
     assert few["trials"][2]
     assert many["trials"][0] > 150

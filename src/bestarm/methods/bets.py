@@ -19,15 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contamination import CONTAMINATIONS, BetFamily
+from bestarm.contamination import BetFamily
 from bestarm.kernels.evidence.pair import CELLS, GROUPS, HALF, SUBCELLS
 
 SPACING = 0.25  # w, of the lattice, in units of sigma
-
-# How contamination is paid for (section 3): in the price of a reward, or by a count of replaced ones.
-PRESCIENT = "prescient"
-MALICIOUS = "malicious"
-COUNTED = tuple(name for name, model in CONTAMINATIONS.items() if model.counted)
 
 Price = Callable[[Any, Any, Any], Any]  # from phi, C and l of a bet to what it may pay on average (section 3)
 
