@@ -16,10 +16,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bestarm.cli.app import app
-from bestarm.cli.log_options import reading_bar
 from bestarm.cli.syntax import cli_syntax, to_cli_syntax
 from bestarm.errors import InputError
 from bestarm.phrases import Phrase, Setting, Verbatim
+from bestarm.progress import reading_bar
 from command_line import bestarm, bestarm_process
 from contest import BEST, BOTS, RIGGED, write_contests
 

@@ -7,6 +7,7 @@ import dataclasses
 import io
 import random
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -16,8 +17,7 @@ import pytest
 from rich.console import Console
 
 import bestarm as ba
-from bestarm import InputError
-from bestarm.identification import watching
+from bestarm import InputError, progress
 
 MEANS = {"A": 2.5, "B": 1.5, "C": 1.0}
 ASKED: dict[str, Any] = {"delta": 0.05, "epsilon": 0.05, "sigma": 1.0}
@@ -242,8 +242,8 @@ LONG: dict[str, Any] = {"delta": 1e-6, "workers": 1}
 @both
 def test_a_terminal_shows_rewards_leader_evidence_and_how_many_more(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
-    monkeypatch.setattr(watching, "_console", lambda: Console(file=stream, force_terminal=True, width=150))
-    monkeypatch.setattr(watching, "SECONDS_AN_UPDATE", 0.01)
+    monkeypatch.setattr(progress, "terminal", lambda: Console(file=stream, force_terminal=True, width=150))
+    monkeypatch.setattr(progress, "SECONDS_PER_UPDATE", 0.01)
     judge = Patient(stream.getvalue)
     shown = run(judge, kind, **LONG, progress=True)
     assert re.search(WORDS, judge.seen)
@@ -253,26 +253,26 @@ def test_a_terminal_shows_rewards_leader_evidence_and_how_many_more(kind: str, m
 
 def test_elsewhere_there_is_a_line_at_times(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
-    monkeypatch.setattr(watching, "_console", lambda: Console(file=stream))
-    monkeypatch.setattr(watching, "SECONDS_A_LINE", 0.01)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.01)
     judge = Patient(stream.getvalue)
     run(judge, "threads", **LONG, progress=True)
     assert re.search(rf"^identify: 100 rewards in \d+ s; {WORDS}$", stream.getvalue(), re.M)
 
 
 @both
-@pytest.mark.parametrize("progress", [False, True])
+@pytest.mark.parametrize("wanted", [False, True])
 def test_nothing_is_written_unasked_nor_of_a_short_run(
-    kind: str, progress: bool, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    kind: str, wanted: bool, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not progress:
-        monkeypatch.setattr(watching, "SECONDS_A_LINE", 0.0)
-    run(Judge(), kind, progress=progress)
+    if not wanted:
+        monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.0)
+    run(Judge(), kind, progress=wanted)
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_look_that_takes_long_puts_off_the_next() -> None:
-    assert [watching.wait_after(seconds, 3.0) for seconds in (0.0, 0.01, 2.0)] == [3.0, 3.0, 38.0]
+    assert [progress.wait_after(seconds, 3.0) for seconds in (0.0, 0.01, 2.0)] == [3.0, 3.0, 38.0]
 
 
 @both

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.log_options import ColumnOptions, LogFiles, LogQuestionOptions, ReplayOptions, reading_bar
+from bestarm.cli.log_options import ColumnOptions, LogFiles, LogQuestionOptions, ReplayOptions
 from bestarm.cli.options import NO_CLAIM, NO_WINNER, explained_of_logs
 from bestarm.cli.output import Format, arm_rows, write_rows
+from bestarm.progress import reading_bar
 
 if TYPE_CHECKING:
     from bestarm.log.result import LogResult

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.log_options import InspectedColumnOptions, LogFiles, reading_bar
+from bestarm.cli.log_options import InspectedColumnOptions, LogFiles
 from bestarm.cli.syntax import to_cli_syntax
+from bestarm.progress import reading_bar
 
 
 class Form(enum.StrEnum):

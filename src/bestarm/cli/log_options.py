@@ -1,10 +1,7 @@
-"""The options about a log, which `identify` and `inspect` share, and progress on stderr."""
+"""The options about a log, which `identify` and `inspect` share."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -195,26 +192,3 @@ def _counted(text: str | None) -> bool | str | dict[str, float] | None:
     except ValueError:
         fix = "such as unfunny=1,funny=3"
         raise InputError("counted", "give the value that each column counts", text, fix) from None
-
-
-@contextlib.contextmanager
-def reading_bar() -> Iterator[Callable[[float], None] | None]:
-    """Show on a terminal how far each pass over the log is; None where there is no terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("reading the log", total=1.0)
-        last, passes = 0.0, 1
-
-        def show(share: float) -> None:
-            nonlocal last, passes
-            if share < last:  # another pass
-                passes += 1
-            last = share
-            bars.update(task, completed=share, description=f"reading the log, pass {passes}")
-
-        yield show

@@ -16,10 +16,10 @@ import pandas as pd
 
 from bestarm.paper.folder import paper_folder
 from bestarm.paper.full_size import Attack, Entrant, FullSize
+from bestarm.progress import Progress, progress_bar
 from bestarm.scenarios.run import Folder, checked_run
 from bestarm.scenarios.tables import write_table
-from bestarm.simulation import Trials, progress_bar, simulate
-from bestarm.simulation.progress import Progress
+from bestarm.simulation import Trials, simulate
 from bestarm.validation import checked
 
 # What a trial came to, and the same in words. An arm that the adversary wants named is the target.

@@ -21,12 +21,11 @@ from bestarm.paper.readings_figure import readings_table, save_readings_figures
 from bestarm.paper.report import FullSizePart, PaperPart, write_report
 from bestarm.paper.stored_results import NAME as STORED
 from bestarm.paper.stored_results import STORED_EXPERIMENTS, stored_table
+from bestarm.progress import Progress, progress_bar
 from bestarm.scenarios.experiment import Experiment, Point
 from bestarm.scenarios.figures import save_figures
 from bestarm.scenarios.run import Folder, Run, checked_run, run_points, wanted_trials
 from bestarm.scenarios.tables import points_table, write_table, write_trials
-from bestarm.simulation import progress_bar
-from bestarm.simulation.progress import Progress
 from bestarm.validation import one_of
 
 

@@ -11,14 +11,13 @@ from typing import Any
 import pandas as pd
 
 from bestarm.errors import InputError
+from bestarm.progress import Progress, progress_bar
 from bestarm.scenarios.experiment import Experiment
 from bestarm.scenarios.figures import save_figures
 from bestarm.scenarios.report import write_report
 from bestarm.scenarios.run import Folder, Run, checked_run, run_points, wanted_trials
 from bestarm.scenarios.scenario_file import Scenario, read_scenario, with_settings
 from bestarm.scenarios.tables import points_table, write_table, write_trials
-from bestarm.simulation import progress_bar
-from bestarm.simulation.progress import Progress
 
 OUTPUTS = (
     *("report.html", "figures", "points.csv", "points.parquet", "points.tex"),

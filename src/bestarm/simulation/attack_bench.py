@@ -19,7 +19,8 @@ from bestarm.identification.pictures import LOOKS
 from bestarm.methods import METHODS, get_method
 from bestarm.policies.import_paths import is_import_path
 from bestarm.policies.policy import Factory
-from bestarm.simulation import Trials, progress_bar, simulate
+from bestarm.progress import progress_bar
+from bestarm.simulation import Trials, simulate
 from bestarm.validation import checked, number, one_of
 
 # Means of Gaussian arms with sigma = 1. At epsilon = 0.1 a worst-case adversary can hide gaps up to 0.28 sigma, so

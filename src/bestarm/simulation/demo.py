@@ -11,7 +11,8 @@ import pandas as pd
 
 from bestarm.bandits import Adversary, Bandit, Gaussian, adversaries, paper_adversary
 from bestarm.identification.pictures import LOOKS
-from bestarm.simulation import Trials, progress_bar, simulate
+from bestarm.progress import progress_bar
+from bestarm.simulation import Trials, simulate
 
 MEANS = (2.5, 2.3, 2.0, 0.6)  # of MTCD21, experiment 1
 EPSILON = 0.1

@@ -16,12 +16,12 @@ from bestarm.identification.result import STATUSES
 from bestarm.methods import OwnMethod, get_method
 from bestarm.policies.policy import Factory
 from bestarm.problem import Problem, pose
+from bestarm.progress import Progress, progress_bar
 from bestarm.simulation.backends import BACKENDS, finished_chunks, load_dask
 from bestarm.simulation.checkpoints import Checkpoint
 from bestarm.simulation.chunks import NO_CAP, ChunkResult, Spec
 from bestarm.simulation.fingerprints import fingerprint
 from bestarm.simulation.pace import SECONDS, SECONDS_IN_FILES, Pace
-from bestarm.simulation.progress import Progress, progress_bar
 from bestarm.simulation.seeds import next_seeds, take_seeds
 from bestarm.simulation.trials import Trials
 from bestarm.validation import Seed, checked, one_of

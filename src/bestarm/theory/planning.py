@@ -30,7 +30,8 @@ from bestarm.identification.result import as_json
 from bestarm.methods import DEFAULT, METHODS, Method, OwnMethod, get_method, too_long
 from bestarm.policies.policy import Factory
 from bestarm.problem import Problem, pose
-from bestarm.simulation import Trials, progress_bar, simulate
+from bestarm.progress import progress_bar
+from bestarm.simulation import Trials, simulate
 from bestarm.theory import bounds as theory
 from bestarm.theory.information_bound import contaminated_bound
 from bestarm.validation import checked, numbers, one_of

@@ -14,14 +14,15 @@ from typing import Any
 import pytest
 
 import bestarm as ba
-from bestarm.simulation import progress, progress_bar
+from bestarm import progress
+from bestarm.progress import progress_bar
 
 LINE = re.compile(r"trials: ([\d,]+) of 400 \(\d+ %\), \d+ s so far(, less than 10 s left)?")
 
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "SECONDS_A_LINE", 0.02)
+    monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.02)
     monkeypatch.setattr(progress, "SECONDS_OF_READING", 0.0)
 
 
@@ -79,7 +80,7 @@ def test_a_block_that_raises_leaves_no_thread_behind(error: type[BaseException])
 
 
 def test_a_quick_run_prints_nothing() -> None:
-    assert progress.SECONDS_A_LINE == 10.0
+    assert progress.SECONDS_PER_LINE == 10.0
     began = time.monotonic()
     bandit = ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.0)])
     with contextlib.redirect_stderr(io.StringIO()) as stderr:
@@ -119,10 +120,7 @@ def test_a_closed_stream_or_none_does_not_end_a_run(monkeypatch: pytest.MonkeyPa
 
 def test_a_command_whose_stderr_is_a_file_tells_how_far_it_is() -> None:
     code = (
-        "import bestarm.simulation.progress as progress\n"
-        "progress.SECONDS_A_LINE = 0.05\n"
-        "from bestarm.cli import main\n"
-        "main()\n"
+        "import bestarm.progress as progress\nprogress.SECONDS_PER_LINE = 0.05\nfrom bestarm.cli import main\nmain()\n"
     )
     words = ["simulate", "--means", "1,0.99", "--method", "se-cbai", "--max-pulls", "100000", "--trials", "800"]
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
@@ -148,11 +146,11 @@ def test_a_command_whose_stderr_is_a_file_tells_how_far_it_is() -> None:
     ],
 )
 def test_what_a_line_says(finished: int, read: int, total: int, seconds: float, line: str) -> None:
-    assert progress._line("trials", finished, read, total, seconds) == f"trials: {line}"
+    assert progress.progress_line("trials", finished, read, total, seconds) == f"trials: {line}"
 
 
 def test_trials_of_a_checkpoint_do_not_count_for_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "SECONDS_A_LINE", 0.02)
+    monkeypatch.setattr(progress, "SECONDS_PER_LINE", 0.02)
     with contextlib.redirect_stderr(io.StringIO()) as stderr, progress_bar("trials", 400, True) as advance:
         advance(300)  # in the first second
         lines = wait_for(1, stderr)
