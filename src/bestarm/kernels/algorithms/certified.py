@@ -1,9 +1,9 @@
-"""The certified method: rounds over the surviving arms, each dropped when some pair proves it worse (section 4).
+"""The certified method: rounds over the surviving arms; an arm is dropped when a pair proves it worse (section 4).
 
-Arm a is dropped when W(b, a) >= (K - 1) / delta for an arm b. Of the many b, those that matter are the *champions*: the
-surviving arms with the highest locations. Pairs are compared after the rounds that `next_comparison` names, on the
-rewards of the rounds that all survivors have completed; what an arm is ahead of them waits. What is skipped because a
-pair cannot change before (`quiet_rounds`) changes no decision; section 12 has the rest.
+Arm a is dropped when W(b, a) >= (K - 1) / delta for an arm b. Only the *champions* are tried as b: the surviving arms
+with the highest locations. Pairs are compared after the rounds that `next_comparison` names, on the rewards of the
+rounds that all survivors have completed; rewards of arms that are ahead wait. Comparisons whose outcome cannot change
+are skipped (`quiet_rounds`); that changes no decision. Section 12 has the rest.
 
 Section numbers are those of docs/explanation/certified.md. Functions take the whole state: they are inlined, or called
 once a round at most.
@@ -24,7 +24,7 @@ from bestarm.kernels.state.control import CHAMPIONS
 from bestarm.kernels.state.counting import count_reward
 from bestarm.kernels.state.state import CertifiedState
 
-NOWHERE = -1e300  # where to look first, before anybody has
+NOWHERE = -1e300  # start of a search before the first one
 
 
 # ------------------------------------------------------------------------------------------------------------ rewards
@@ -32,7 +32,7 @@ NOWHERE = -1e300  # where to look first, before anybody has
 
 @inlined_kernel
 def observe(state: CertifiedState, rule: Record, index: int, reward: float) -> None:
-    """Take a reward in; at the end of a round, compare the pairs if it is time to. The arm must have room."""
+    """Take in a reward; at the end of a round, compare the pairs if a check is due. The arm must have room."""
     arm, control = state.arms[index], state.control[0]
     state.pool[index * control.room + (arm.told & (control.room - 1))] = (reward - rule.origin) / rule.scale
     arm.room_left -= 1
@@ -45,7 +45,7 @@ def observe(state: CertifiedState, rule: Record, index: int, reward: float) -> N
 
 @kernel
 def end_rounds(state: CertifiedState, rule: Record) -> None:
-    """Complete all rounds that every survivor has a reward of."""
+    """Complete all rounds for which every survivor has a reward."""
     control, evidence = state.control[0], state.evidence
     while control.behind == 0 and control.done == 0 and control.active > 0:
         control.rounds += 1
@@ -87,7 +87,7 @@ def remove(state: CertifiedState, rule: Record, index: int, dropped: bool) -> No
 def has_room(
     state: CertifiedState, rule: Record, rows: Lattice | None, tallies: Tallies | None, sums: Sums | None, index: int
 ) -> bool:
-    """Make room for more rewards of an arm by taking in those of completed rounds; False if there is none to be had."""
+    """Make room for more rewards of an arm by taking in those of completed rounds; return False if there is none."""
     arm, control = state.arms[index], state.control[0]
     room = control.room
     n = min(arm.told, control.rounds)
@@ -110,7 +110,7 @@ def has_room(
 
 @kernel
 def _keep_cells(state: CertifiedState, rule: Record, rows: Lattice, index: int, n: int) -> None:
-    """Sum the cells in which an arm's pairs were last compared, and those around them, before rewards are let go."""
+    """Sum the cells in which an arm's pairs were last compared, and their neighbours, before rewards are let go."""
     arms, control, duels = state.arms, state.control[0], state.evidence.duels
     up_low, up_high, down_low, down_high = 1 << 60, -(1 << 60), 1 << 60, -(1 << 60)
     for slot in range(CHAMPIONS):
@@ -168,7 +168,7 @@ def _locate(
 
 @kernel
 def _choose_champions(state: CertifiedState) -> None:
-    """Make the survivors with the highest locations champions; who is one already keeps its place."""
+    """Make the survivors with the highest locations champions; a champion that stays keeps its slot."""
     # The rank of a survivor is how many others come before it; ties by index.
     arms, control, survivors = state.arms, state.control[0], state.evidence.survivors
     for slot in range(CHAMPIONS):
@@ -289,7 +289,7 @@ def _compare_pairs(
             if b < 0 or b == a or arms[b].active == 0:
                 continue
             due = int(duels[CHAMPIONS + slot, a])
-            if slot > 0:  # the second champion is there in case that the first is none: every fourth round will do
+            if slot > 0:  # the second champion is there in case the first is not the best: every fourth round is enough
                 due = max(due, (n + 3) & ~3)
             if due <= n:
                 if _is_worse(state, rule, rows, tallies, sums, slot, a, replaced):

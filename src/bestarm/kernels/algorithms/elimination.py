@@ -51,11 +51,11 @@ def _eliminate(arms: Arms, control: Record, rule: Record, pool: Pool, members: M
 
 @inlined_kernel
 def observe(arms: Arms, control: Record, rule: Record, pool: Pool, members: Members, index: int) -> None:
-    """Take note of a reward of an arm: at the end of a round, find out which arms stay."""
+    """Take in a reward of an arm; at the end of a round, find out which arms stay."""
     if arms[index].active == 1 and arms[index].told == control.rounds + 1:
         control.behind -= 1  # line 3: one sample of each active arm
     if arms[index].told > control.quiet:
-        control.quiet = 0  # an arm that runs ahead of the rounds was not reckoned with
+        control.quiet = 0  # the bound did not allow for an arm ahead of the rounds
     if control.behind == 0:
         _end_round(arms, control, rule, pool, members)
 

@@ -23,7 +23,7 @@ from bestarm.kernels.state.radii import gap_log_root
 
 @inlined_kernel
 def _needs_exploration(rule: Record, fewest: int, t: int) -> bool:
-    """Line 4: is there an arm with N_a(t) < max(sqrt(t), T)? It is so if the least-pulled arm is one."""
+    """Line 4: tell whether some arm has N_a(t) < max(sqrt(t), T), which is so if the least-pulled arm has."""
     if fewest < rule.explored:
         return True
     return rule.uniform == GUIDED and fewest * fewest < t  # N_i < sqrt(t), in integers
@@ -33,7 +33,7 @@ def _needs_exploration(rule: Record, fewest: int, t: int) -> bool:
 def _leader_and_challenger(arms: Arms, rule: Record, pool: Pool, root: float, ahead: int) -> tuple[int, int]:
     """Line 8: a_t has the highest estimate, j_t the highest upper end of the others.
 
-    `root` is what all beta_i(t, delta) share. With ahead = 1, rewards that were asked for count as pulls.
+    `root` is the part that all beta_i(t, delta) share. With ahead = 1, rewards that were asked for count as pulls.
     """
     leader = 0
     for index in range(1, arms.size):
@@ -50,7 +50,7 @@ def _leader_and_challenger(arms: Arms, rule: Record, pool: Pool, root: float, ah
 
 @inlined_kernel
 def observe(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, index: int) -> None:
-    """Take note of a reward of an arm: find out whether the algorithm stops, and between which arms it is if not."""
+    """Take in a reward of an arm; find out whether the algorithm stops, and otherwise between which arms it decides."""
     count_fewest(arms, control, index)
     if control.fewest < rule.explored or control.t < rule.total:  # line 3: t <= K T; line 4: N_a < T
         control.explored = 0
@@ -95,7 +95,7 @@ def choose(arms: Arms, control: Record, rule: Record) -> int:
 
 @kernel
 def choose_ahead(arms: Arms, control: Record, rule: Record, pool: Pool) -> int:
-    """Choose while rewards are outstanding: counts and radii as if they had come in, estimates as they are."""
+    """Choose while rewards are outstanding: counts and radii as if they had come in, estimates from those told."""
     t = control.t + control.pending
     if rule.uniform == UNIFORM_AT_ONCE:
         return uniform_arm(rule.seed, t, arms.size)
@@ -105,7 +105,7 @@ def choose_ahead(arms: Arms, control: Record, rule: Record, pool: Pool) -> int:
         if arms[index].told + arms[index].pending < arms[least].told + arms[least].pending:
             least = index
         unknown = unknown or arms[index].told == 0
-    # Arms without any reward have no estimate to go by: spread evenly until they report.
+    # Arms without any reward have no estimate: spread evenly until they report.
     if unknown or _needs_exploration(rule, arms[least].told + arms[least].pending, t):
         return least  # line 5
     if rule.uniform == UNIFORM:
@@ -117,7 +117,7 @@ def choose_ahead(arms: Arms, control: Record, rule: Record, pool: Pool) -> int:
 
 @kernel
 def radius(arms: Arms, control: Record, rule: Record, index: int) -> float:
-    """Return beta_i(t, delta) of an arm as things stand; +infinity before it is explored."""
+    """Return the present beta_i(t, delta) of an arm; +infinity before it is explored."""
     pulls = arms[index].told
     if pulls == 0 or pulls < rule.explored or control.t < rule.total:
         return np.inf

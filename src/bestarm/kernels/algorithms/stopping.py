@@ -21,15 +21,15 @@ INDISTINGUISHABLE = 2
 CONTAMINATION = 1
 RESOLUTION = 2
 
-FIRST_LIMIT = 512  # rounds before it is asked whether contamination hides the lead
+FIRST_LIMIT = 512  # rounds before the first test whether contamination hides the lead
 
 
 @inlined_kernel
 def next_comparison(rule: Record, n: int) -> int:
     """Return the first round from n on after which pairs are compared.
 
-    It is each up to 8, every second one up to 128, every fourth up to 256, and so on: from round 64 on they are at most
-    1/32 apart. Evidence of clean rewards is cheap: every round up to 64 there.
+    Pairs are compared after each round up to 8, every second one up to 128, every fourth up to 256, and so on: from
+    round 64 on the steps are at most 1/32. Evidence of clean rewards is cheap: there, every round up to 64.
     """
     step = 1
     rest = n
@@ -43,7 +43,7 @@ def next_comparison(rule: Record, n: int) -> int:
 
 @kernel
 def rank_of(arms: Arms, control: Record, survivors: Indices, index: int) -> int:
-    """Return how many survivors have a higher location than one, up to the number of champions."""
+    """Return how many survivors have a higher location than this one, up to the number of champions."""
     rank = 0
     for slot in range(control.active):
         other = survivors[slot]
@@ -58,7 +58,7 @@ def rank_of(arms: Arms, control: Record, survivors: Indices, index: int) -> int:
 
 @inlined_kernel
 def _limit_from(n: int) -> int:
-    """Return the first round from n on at which the limits are asked for: 512, 768, 1024, 1536, ..."""
+    """Return the first round from n on at which the limits are tested: 512, 768, 1024, 1536, ..."""
     step = FIRST_LIMIT
     while 2 * step <= n:
         step *= 2
@@ -113,7 +113,7 @@ def _is_good_enough(state: CertifiedState, rule: Record, slot: int, replaced: Re
 def is_hidden(state: CertifiedState, rule: Record, count: float) -> bool:
     """Tell whether contamination hides the lead of the two survivors with the highest locations (section 10).
 
-    It is so if no bet on either of them being better can grow any more.
+    This is so if no bet on either of them being better can grow any more.
     """
     control, survivors = state.control[0], state.evidence.survivors
     leader = challenger = -1
@@ -146,7 +146,7 @@ def _cannot_grow(
 
 @kernel
 def stop_short(state: CertifiedState, rule: Record, replaced: Replaced) -> None:
-    """Stop with an arm that is good enough, or without a winner where more rewards would not, or may not, name one."""
+    """Stop with an arm that is good enough, or without a winner if more rewards would not, or may not, name one."""
     control = state.control[0]
     n = control.rounds
     if rule.good_enough > 0.0:

@@ -1,4 +1,4 @@
-"""The random choice of an arm, as a hash of the seed and the time: the same for every order in which it is asked."""
+"""The random choice of an arm, as a hash of the seed and the time: the same in whatever order it is asked for."""
 
 from __future__ import annotations
 

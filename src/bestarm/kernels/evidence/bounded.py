@@ -1,8 +1,8 @@
 """Evidence on rewards with bounds, scaled to [0, 1] (section 6 of certified.md).
 
-Up: h(x) = 1 + u min(x, c), of mean at most 1 + u min(m, c). Down: the same with 1 - x and 1 - m. Neither depends on m,
-so an arm has one sum of logarithms a bet. Rewards 0 and 1 are counted; of the others the logarithms are summed for the
-*core* bets, and for smaller u log(1 + z) >= z - z^2/2 + z^3/3 - z^4/4 gives a lower bound by power sums.
+Up: h(x) = 1 + u min(x, c), with mean at most 1 + u min(m, c). Down: the same with 1 - x and 1 - m. Neither depends on
+m, so an arm has one sum of logarithms per bet. Rewards 0 and 1 are counted. For the others, logarithms are summed for
+the *core* bets; for smaller u, log(1 + z) >= z - z^2/2 + z^3/3 - z^4/4 gives a lower bound by power sums.
 
 The log evidence of a pair is convex in m, so tangents bound its infimum from below.
 """
@@ -25,7 +25,7 @@ _NEGLIGIBLE = -40.0
 tally_dtype = np.dtype(
     [
         ("through", "i8"),  # rewards taken in
-        ("ends", "i8", (2,)),  # how many were 1 and how many 0: what counts up and what counts down
+        ("ends", "i8", (2,)),  # how many were 1 (counts up) and how many 0 (counts down)
         ("total", "f8"),  # of all rewards
         ("logs", "f8", (2, BETS)),  # of the rewards between 0 and 1
         ("powers", "f8", (2, POWERS)),
@@ -87,7 +87,7 @@ def _take_block(row: Record, rule: Record, scratch: Scratch, number: int, side: 
             row.powers[side, exponent] += power
     last = -1.0
     for bet in range(rule.core):
-        if rule.clip[bet] != last:  # the bets of one clip stand side by side
+        if rule.clip[bet] != last:  # the bets of one clip are adjacent
             last = rule.clip[bet]
             first, square = clipped_sum(scratch, number, last), clipped_squares(scratch, number, last)
         row.firsts[side, bet] += first
@@ -122,7 +122,7 @@ def fold(row: Record, rule: Record, pool: Pool, room: int, index: int, scratch: 
 
 @kernel
 def write_moments(row: Record, rule: Record, scratch: Scratch, side: int, index: int) -> int:
-    """Write the sums of h and of h^2 over all rewards taken in, of all bets, to scratch; return how many rewards."""
+    """Write the sums of h and of h^2 over all rewards taken in, for all bets, to scratch; return how many rewards."""
     for bet in range(rule.bets):
         like = bet if bet < rule.core else 0  # the small bets do not clip, nor does the first
         u, clip = rule.rate[bet], rule.clip[bet]
@@ -146,7 +146,7 @@ def _log_bet(row: Record, rule: Record, side: int, bet: int) -> float:
 
 @kernel
 def read(row: Record, rule: Record, scratch: Scratch, side: int, mean: float, n: int, count: float) -> None:
-    """Write the log evidence of the bets that the mean is above (up) or below (down) a value, and its slope in it."""
+    """Write the log evidence of the bets that the mean is above (up) or below (down) a value, and its slope there."""
     index, slopes = (UPS, UP_SLOPES) if side == UP else (DOWNS, DOWN_SLOPES)
     sign = 1.0 if side == UP else -1.0
     m = mean if side == UP else 1.0 - mean
@@ -158,7 +158,7 @@ def read(row: Record, rule: Record, scratch: Scratch, side: int, mean: float, n:
 
 @kernel
 def log_pair_and_slope(rule: Record, scratch: Scratch, shared: float) -> tuple[float, float]:
-    """Return log W of a pair, from what is in scratch, and its slope in the mean (section 4)."""
+    """Return log W of a pair, from the log evidence in scratch, and its slope in the mean (section 4)."""
     high_up = high_down = -np.inf
     for bet in range(rule.bets):
         high_up = max(high_up, scratch[UPS + bet])
@@ -187,7 +187,7 @@ def log_pair_and_slope(rule: Record, scratch: Scratch, shared: float) -> tuple[f
 
 @kernel
 def _log_pair_and_slope_together(rule: Record, scratch: Scratch, shared: float) -> tuple[float, float]:
-    """Return the same where both arms have `shared` replaced rewards at most between them."""
+    """Return the same where both arms together have at most `shared` replaced rewards."""
     top = -np.inf
     for bet in range(rule.bets):
         cost = shared * rule.odds[bet]
@@ -208,7 +208,7 @@ def _log_pair_and_slope_together(rule: Record, scratch: Scratch, shared: float) 
         for other in range(rule.bets):
             cost = top + shared * max(rule.odds[bet], rule.odds[other])
             exponent = one + scratch[DOWNS + other] - cost
-            if exponent > _NEGLIGIBLE:  # most of 900 terms are not; what is left out makes W smaller by 1e-14 at most
+            if exponent > _NEGLIGIBLE:  # most of 900 terms are not; leaving them out lowers W by 1e-14 at most
                 term = rule.product * weight * rule.weight[other] * np.exp(exponent)
                 total += term
                 slope += term * (rise + scratch[DOWN_SLOPES + other])
@@ -219,7 +219,7 @@ def _log_pair_and_slope_together(rule: Record, scratch: Scratch, shared: float) 
 def pair_at(
     one: Record, two: Record, rule: Record, scratch: Scratch, mean: float, lead: float, replaced: Replaced
 ) -> tuple[float, float]:
-    """Return log W of the pair at one mean, for a lead of so much, and its slope; both stay in scratch bet by bet."""
+    """Return log W of the pair at one mean, for a given lead, and its slope; both stay in scratch bet by bet."""
     read(one, rule, scratch, UP, mean, one.through, replaced.own)
     read(two, rule, scratch, DOWN, mean - lead, two.through, replaced.own)
     return log_pair_and_slope(rule, scratch, replaced.shared)
@@ -238,11 +238,11 @@ def _fill_table(rule: Record, scratch: Scratch) -> None:
 def pair_near(
     one: Record, two: Record, rule: Record, scratch: Scratch, mean: float, replaced: Replaced, enough: float
 ) -> float:
-    """Return log W at the mean of a grid next to the one given, as `evidence.log_pair` does: at least the infimum.
+    """Return log W at the grid point nearest to a mean, as `evidence.log_pair` does: at least the infimum.
 
-    What the bets can gain there in a round is left in scratch as well. The grid saves 60 logarithms, which are most of
-    the time of a check (measured with other work on the machine: .06 against .05 at epsilon = 0, 65 ns a pull before
-    and 30 after; .5 against .3 at epsilon = 0.02, 865 and 290).
+    The gain that the bets can make there in a round is left in scratch as well. The grid saves 60 logarithms, which are
+    most of the time of a check (measured with other work on the machine: .06 against .05 at epsilon = 0, 65 ns per pull
+    before and 30 after; .5 against .3 at epsilon = 0.02, 865 and 290).
     """
     if scratch[FILLED] == 0.0:
         _fill_table(rule, scratch)
@@ -269,15 +269,15 @@ def is_proved(
     replaced: Replaced,
     enough: float,
 ) -> tuple[bool, float]:
-    """Tell whether W >= exp(enough) for the pair at every mean, and where to look first next time if not.
+    """Tell whether W >= exp(enough) for the pair at every mean, and where to start next time if not.
 
-    log W is convex in the mean. From `point` on it goes downhill in growing steps, until a value is too low or the
-    slope has turned; then between two points with slopes towards each other, where their tangents meet or half-way,
-    until a value is too low or the tangents, which lie below log W, are high enough.
+    log W is convex in the mean. The search goes downhill from `point` in growing steps, until a value is too low or the
+    slope changes sign. Then it bisects between two points whose slopes point towards each other, where their tangents
+    meet or half-way, until a value is too low or the tangents, which lie below log W, are high enough.
     """
     first, last = max(0.0, lead), min(1.0, 1.0 + lead)
     if first >= last:
-        return lead < 0.0, point  # no mean is further below another than the bounds are apart
+        return lead < 0.0, point  # two means are never farther apart than the bounds
     mean = min(max(point, first), last)
     value, slope = pair_at(one, two, rule, scratch, mean, lead, replaced)
     if value < enough:

@@ -4,7 +4,7 @@ With h(y) = exp(k y - k^2/2) on both arms the mean m cancels: for sums S of n re
 
     W = sum_k w_k exp(k (S_b - S_a) - n k^2)
 
-so that the sum of an arm's rewards is all that is kept, and that of their squares for the alarm.
+so an arm only keeps the sum of its rewards, and the sum of their squares for the alarm.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def fold(sums: Sums, pool: Pool, room: int, index: int, n: int) -> None:
 
 @kernel
 def log_evidence(sums: Sums, rule: Record, b: int, a: int, lead: float, n: int, enough: float) -> float:
-    """Return log W of the pair for a lead of so much; -infinity if it is certain to be below `enough`."""
+    """Return log W of the pair for a given lead; -infinity if it is certain to be below `enough`."""
     difference = sums[b, 1] - sums[a, 1] - n * lead
     # exp(k D - n k^2) is at most exp(D^2 / (4 n)), whatever k is.
     if difference <= 0.0 or difference * difference < 4.0 * n * enough:
@@ -52,7 +52,7 @@ def log_evidence(sums: Sums, rule: Record, b: int, a: int, lead: float, n: int, 
 
 @kernel
 def log_one_sided(sums: Sums, rule: Record, index: int, mean: float, sign: float) -> float:
-    """Return the log evidence that an arm's mean is above (sign 1) or below (sign -1) a value, by its rewards alone."""
+    """Return the log evidence, from an arm's rewards alone, that its mean is above (sign 1) or below (-1) a value."""
     n = sums[index, 0]
     excess = sign * (sums[index, 1] - n * mean)
     top = -np.inf
@@ -66,7 +66,7 @@ def log_one_sided(sums: Sums, rule: Record, index: int, mean: float, sign: float
     return top + np.log(total)
 
 
-# Of sub-Gaussian rewards with sigma = 1, E exp(s (X - m)^2 / 2) <= (1 - s)^(-1/2) for 0 <= s < 1 (section 8).
+# For sub-Gaussian rewards with sigma = 1, E exp(s (X - m)^2 / 2) <= (1 - s)^(-1/2) for 0 <= s < 1 (section 8).
 _SPREADS = (0.1, 0.3, 0.6)
 
 

@@ -1,10 +1,10 @@
-"""Evidence on rewards that are all there, as values with counts: a log at the end (section 13 of certified.md).
+"""Evidence on a complete log, given as values with counts (section 13 of certified.md).
 
 The records are those of bounded.py and lattice.py, filled at once: in ascending order of the values, so that the sums
-do not depend on the order of rows. On the lattice all cells that a pair may ask for are summed here, and those that are
-not are LOST, which only makes an answer weaker; `start` is the number of rewards, so that no kernel looks for them.
-Rewards that are missing and count as replaced are among those numbers, by the least that h can be.
-What an arm pays for its own replaced rewards is taken off the sums beforehand; `shared` is what all arms pay together.
+do not depend on the order of rows. On the lattice all cells that a pair may need are summed here. The others are LOST,
+which only makes an answer weaker; `start` is the number of rewards, so that no kernel looks for them. Missing rewards
+that count as replaced are included, with the least value of h. The price of an arm's own replaced rewards is subtracted
+from the sums beforehand; `shared` is the count that all arms pay for together.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from bestarm.kernels.rule import Rule
 
 Numbers = NDArray[np.float64]
 
-# Cells around the middle of an arm that are summed: evidence that its mean is above m is asked for mostly below it.
+# Cells around an arm's middle cell that are summed: evidence that its mean is above m is needed mostly below it.
 _FAR_SIDE, _NEAR_SIDE, _FLAT_SIDE = HALF, 8, 2
-_ROOM = 1  # of rings of rewards, which no kernel reads here: the scratch will do for a pool
+_ROOM = 1  # of rings of rewards, which no kernel reads here: the scratch serves as the pool
 _LEAST_GAIN = 1e-11  # relative: how closely an infimum is bounded
 
 
 class Sums(NamedTuple):
-    """The sums of arms, on the lattice or within bounds, of which the other is None; their settings; room to work in.
+    """The sums of arms, on the lattice or within bounds (the other is None); their settings; room to work in.
 
-    A function that asks which of the two there is takes them as arguments of their own besides (see `State`).
+    A function that asks which of the two is there also takes them as separate arguments (see `State`).
     """
 
     rows: Lattice | None
@@ -55,7 +55,7 @@ class Sums(NamedTuple):
 
 
 class Values(NamedTuple):
-    """Rewards of an arm: different values, ascending, and how often each occurs."""
+    """Rewards of an arm: distinct values, ascending, and how often each occurs."""
 
     values: Numbers
     counts: Numbers
@@ -66,7 +66,7 @@ class Values(NamedTuple):
 
 @inlined_kernel
 def _block_from(counts: Numbers, begin: int) -> int:
-    """Return how many rewards to take together: a block of those that occur once, or one value."""
+    """Return how many values to take together: a block of values that occur once, or one value."""
     if counts[begin] != 1.0:
         return 1
     number = 1
@@ -103,12 +103,12 @@ def tally(
 
 @kernel
 def _take_block(row: Record, rule: Record, scratch: Scratch, number: int, side: int, times: float) -> None:
-    """Take the rewards in scratch into the sums of one side, so many times."""
+    """Add the rewards in scratch to the sums of one side, as often as they occur."""
     last = -1.0
     first = square = 0.0
     for bet in range(rule.bets):
         row.logs[side, bet] += times * np.log(bounds.block_product(scratch, number, rule.rate[bet], rule.clip[bet]))
-        if rule.clip[bet] != last:  # the bets of one clip stand side by side
+        if rule.clip[bet] != last:  # the bets of one clip are adjacent
             last = rule.clip[bet]
             first = bounds.clipped_sum(scratch, number, last)
             square = bounds.clipped_squares(scratch, number, last)
@@ -208,7 +208,7 @@ def find_balance(
 
 @entry_kernel
 def fits_none(rows: Lattice, rule: Rule, scratch: Scratch, index: int, count: float) -> bool:
-    """Tell whether no mean fits the rewards of an arm (section 8)."""
+    """Tell whether the rewards of an arm fit no mean (section 8)."""
     row = rows[index]
     return row.start >= 2 and fits_no_mean(Arm(row, scratch, _ROOM, index, row.start), rule[0], scratch, count)
 
@@ -258,7 +258,7 @@ def find_worse(
     """Write for each arm whether some arm before it in the order is proved to be better by `lead` (section 4).
 
     Only the first `rivals` of the order are compared with others, which can only make an answer weaker. If `hasty`,
-    stop at the first arm, but for the one at the head of the order, that is not proved worse.
+    stop at the first arm after the head of the order that is not proved worse.
     """
     for index in range(order.size):
         a = order[index]
@@ -279,7 +279,7 @@ def proves(sums: Sums, b: int, a: int, lead: float, shared: float, enough: float
 
 @kernel
 def _least_log_pair(one: Record, two: Record, rule: Record, scratch: Scratch, shared: float) -> float:
-    """Return the infimum of log W over all means, from below: the tangents of a convex function (section 6)."""
+    """Return a lower bound of log W over all means, by the tangents of a convex function (section 6)."""
     left, right = 0.0, 1.0
     replaced = Replaced(0.0, shared)
     low, low_slope = bounds.pair_at(one, two, rule, scratch, left, 0.0, replaced)
@@ -306,9 +306,9 @@ def _least_log_pair(one: Record, two: Record, rule: Record, scratch: Scratch, sh
 
 @entry_kernel
 def judge(sums: Sums, b: int, a: int, shared: float, widest: float) -> tuple[float, float]:
-    """Return the log evidence that b is better than a, from below, and the largest lead that is proved (section 9).
+    """Return a lower bound of the log evidence that b is better than a, and the largest proved lead (section 9).
 
-    A lead is looked for between -widest and widest, in the units of the bets; -infinity if not even -widest is proved.
+    The lead is sought between -widest and widest, in the units of the bets; -infinity if not even -widest is proved.
     """
     return _judge(sums, sums.rows, sums.tallies, b, a, shared, widest)
 
@@ -351,7 +351,7 @@ def _judge(
 
 @kernel
 def _write_totals(rule: Record, scratch: Scratch, index: int, n: float, own: float) -> None:
-    """Turn what a reward can gain at most on average into what all of an arm's can, less its own price."""
+    """Turn the largest mean gain per reward into that of all rewards of an arm, less its own price."""
     for bet in range(rule.bets):
         scratch[index + bet] = n * scratch[index + bet] - own * rule.odds[bet]
 
@@ -360,7 +360,7 @@ def _write_totals(rule: Record, scratch: Scratch, index: int, n: float, own: flo
 def is_beyond_bounds(pair: Tallies, rule: Rule, scratch: Scratch, own: Numbers, shared: float) -> bool:
     """Tell whether no term of W(b, a) can grow at some mean, as in limits.py, with n_b and n_a rewards (section 10).
 
-    The pair are the sums of b and a, and `own` is how many rewards of each of them may have been replaced.
+    The pair are the sums of b and a, and `own` is the number of rewards of each that may have been replaced.
     """
     one, two = pair[0], pair[1]
     write_bounded_means(one, two, rule[0], scratch)
@@ -377,7 +377,7 @@ def is_beyond_bounds(pair: Tallies, rule: Rule, scratch: Scratch, own: Numbers, 
 def _write_moments(
     row: Record, rule: Record, scratch: Scratch, rewards: Values, sign: float, slot: int, index: int
 ) -> int:
-    """Write the sums of h and of h^2 of all bets of a cell to scratch; return over how many rewards."""
+    """Write the sums of h and of h^2 for all bets of a cell to scratch; return how many rewards they cover."""
     for bet in range(2 * BETS):
         scratch[index + bet] = 0.0
     cell = slot if sign > 0.0 else CELLS - slot

@@ -1,4 +1,4 @@
-"""Where the interval of an arm ends, and whether any mean fits its rewards (sections 8 and 9 of certified.md)."""
+"""The ends of an arm's interval, and whether any mean fits its rewards (sections 8 and 9 of certified.md)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def lattice_end(arm: Arm, rule: Record, scratch: Scratch, up: bool, count: float
 
 @kernel
 def _lean(arm: Arm, rule: Record, scratch: Scratch, point: int, count: float) -> float:
-    """Return how much more evidence there is for a mean above a sub-cell than below it; nan if it is out of reach."""
+    """Return the evidence for a mean above a sub-cell minus that for a mean below it; nan if it is out of reach."""
     slot = lattice.slot_of(arm, point)
     if not lattice.fold(arm, rule, scratch, lattice.UP, slot, slot):
         return np.nan

@@ -8,8 +8,8 @@ where the exponential is either a guard (rate < 0: a reward far out on the wrong
 clean) or the bet itself (rate > 0, slope 0). *Down* is *up* for mirrored rewards and cells. The bets of cell j serve
 the means m with |m - c_j| <= w/2, in sub-cells of w/64.
 
-A cell is summed when it is asked for (`fold`): from the rewards that the arm keeps, starting where it last stopped.
-*Flat* bets h(max(y, y*)), y* being where h is least, hold for all means on the far side of their cell.
+A cell is summed when it is needed (`fold`): from the rewards that the arm keeps, starting where it last stopped.
+*Flat* bets h(max(y, y*)), where h is least at y*, hold for all means on the far side of their cell.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LANES = 12  # most bets of a family here
 BLOCK = 128  # rewards whose h are multiplied before the logarithm is taken: l^128 and C^128 are far from overflow
 LOST = -1
 FAR = 44.0  # every h is constant beyond 40 sigma from its cell
-MOST_LOCATED = 1023  # rewards of which an arm's location is the median
+MOST_LOCATED = 1023  # the location of an arm is the median of this many rewards at most
 
 lattice_dtype = np.dtype(
     [
@@ -58,9 +58,9 @@ Lattice = NDArray[np.void]
 
 
 class Arm(NamedTuple):
-    """An arm and those of its rewards that count: the first n, of which the last ones are in its ring in the pool.
+    """An arm and its first n rewards, the ones that count; the last of them are in its ring in the pool.
 
-    It is made where it is needed: numba passes records on, and returns none.
+    It is made where it is needed, because numba can pass records on but not return them.
     """
 
     row: Record  # its sums, of lattice_dtype
@@ -71,7 +71,7 @@ class Arm(NamedTuple):
 
 
 class Bet(NamedTuple):
-    """h around one cell, but for the rate of its exponential, which is that of its group."""
+    """h around one cell, without the rate of its exponential, which belongs to its group."""
 
     most: float
     constant: float
@@ -99,7 +99,7 @@ def _product(scratch: Scratch, number: int, exponentials: int, bet: Bet) -> floa
 
 @fast_kernel
 def _flat_product(scratch: Scratch, number: int, exponentials: int, bet: Bet, turn: float, least: float) -> float:
-    """Return the product of h over a block of rewards, with its least value for those below the turn."""
+    """Return the product of h over a block of rewards, with its least value for rewards below y*."""
     product = 1.0
     for index in range(number):
         h = min(bet.most, bet.constant + bet.slope * scratch[index] + bet.size * scratch[exponentials + index])
@@ -120,7 +120,7 @@ def _moments(scratch: Scratch, number: int, exponentials: int, bet: Bet) -> tupl
 
 @kernel
 def fold_block(row: Record, rule: Record, scratch: Scratch, side: int, slot: int, number: int, times: float) -> None:
-    """Add the logarithms of h over the block of rewards in scratch to the sums of a cell, so many times."""
+    """Add the logarithms of h over the block of rewards in scratch to the sums of a cell, `times` times."""
     cell = slot if side in (UP, FLAT_UP) else CELLS - slot  # mirrored: the middle cell is HALF either way
     first = 0
     for group in range(GROUPS):
@@ -139,7 +139,7 @@ def fold_block(row: Record, rule: Record, scratch: Scratch, side: int, slot: int
 
 @kernel
 def add_moments(rule: Record, scratch: Scratch, cell: int, number: int, times: float, index: int) -> None:
-    """Add the sums of h and of h^2 over the block of rewards in scratch to those at a place, so many times."""
+    """Add the sums of h and of h^2 over the block of rewards in scratch to those at an index, `times` times."""
     first = 0
     for group in range(GROUPS):
         exponentials = EXPONENTIALS + BLOCK * group
@@ -152,7 +152,7 @@ def add_moments(rule: Record, scratch: Scratch, cell: int, number: int, times: f
 
 @inlined_kernel
 def _block_from(room: int, begin: int, n: int) -> int:
-    """Return how many rewards to take in one block: not around the end of the ring."""
+    """Return how many rewards to take in one block, which must not wrap around the end of the ring."""
     return min(BLOCK, n - begin, room - (begin & (room - 1)))
 
 
@@ -189,7 +189,7 @@ def _lay_out(arm: Arm, rule: Record, scratch: Scratch, sign: float, begin: int, 
 
 @kernel
 def fold(arm: Arm, rule: Record, scratch: Scratch, side: int, first: int, last: int) -> bool:
-    """Sum the cells first, ..., last of an arm over the rewards that count; False if one of them is out of reach."""
+    """Sum the cells first, ..., last of an arm over the rewards that count; return False if one is out of reach."""
     row, n = arm.row, arm.n
     if first < 0 or last >= CELLS:
         return False
@@ -218,7 +218,7 @@ def fold(arm: Arm, rule: Record, scratch: Scratch, side: int, first: int, last: 
 
 @kernel
 def write_moments(arm: Arm, rule: Record, scratch: Scratch, side: int, slot: int, index: int) -> int:
-    """Write the sums of h and of h^2 over the rewards kept, of all bets of a cell, to scratch; return how many."""
+    """Write the sums of h and of h^2 over the rewards kept, for all bets of a cell, to scratch; return how many."""
     for bet in range(2 * BETS):
         scratch[index + bet] = 0.0
     cell = slot if side == UP else CELLS - slot
@@ -233,7 +233,7 @@ def write_moments(arm: Arm, rule: Record, scratch: Scratch, side: int, slot: int
 
 @kernel
 def forget_cells(row: Record) -> None:
-    """Make an arm's cells those of no reward."""
+    """Clear the sums of all cells of an arm."""
     for side in range(SIDES):
         for slot in range(CELLS):
             row.through[side, slot] = 0
@@ -241,7 +241,7 @@ def forget_cells(row: Record) -> None:
 
 @kernel
 def locate(arm: Arm, rule: Record, scratch: Scratch) -> None:
-    """Renew the location of an arm, the median of its last rewards, and move its cells if it has left their middle."""
+    """Renew the location of an arm, the median of its last rewards; move its cells if it is far from their middle."""
     row, n, room = arm.row, arm.n, arm.room
     number = min(n - row.start, MOST_LOCATED)
     if number < 1:
@@ -285,13 +285,13 @@ def subcell_at(rule: Record, mean: float) -> int:
 
 @inlined_kernel
 def shift_for(rule: Record, lead: float) -> int:
-    """Return by how many sub-cells arm a's mean may be above b's, less than none for a lead, so as to prove one."""
+    """Return a lead as a shift in sub-cells: how far a's mean may be above b's, negative for a lead of b."""
     return -int(np.ceil(lead / rule.spacing * SUBCELLS - 1e-9))
 
 
 @inlined_kernel
 def slot_of(arm: Arm, point: int) -> int:
-    """Return where an arm keeps the cell of a sub-cell, if it does."""
+    """Return the slot where an arm keeps the cell of a sub-cell, if it does."""
     return cell_of(point) - arm.row.base + HALF
 
 
@@ -314,7 +314,7 @@ def pair_at(one: Arm, two: Arm, rule: Record, scratch: Scratch, point: int, repl
 def weigh(
     one: Arm, two: Arm, rule: Record, scratch: Scratch, point: int, shift: int, replaced: Replaced, enough: float
 ) -> float:
-    """Return the same at a sub-cell of b, and of a so many further up, whose cells have been summed."""
+    """Return the same at a sub-cell of b and one of a `shift` further up, whose cells have been summed."""
     up, down = slot_of(one, point), slot_of(two, point + shift)
     read(one, rule, scratch, UPS, UP, up, (point & (SUBCELLS - 1)) + 1, replaced.own)
     read(two, rule, scratch, DOWNS, DOWN, down, SUBCELLS - ((point + shift) & (SUBCELLS - 1)), replaced.own)
@@ -323,7 +323,7 @@ def weigh(
 
 @kernel
 def write_growth(rule: Record, scratch: Scratch, point: int) -> None:
-    """Write to scratch what the bets of both arms can gain in a round at a sub-cell."""
+    """Write the gain that the bets of both arms can make in a round at a sub-cell to scratch."""
     part = point & (SUBCELLS - 1)
     for bet in range(rule.bets):
         scratch[GROWTH + bet] = rule.log_most[bet] - rule.price[bet, part + 1]
@@ -334,8 +334,8 @@ def write_growth(rule: Record, scratch: Scratch, point: int) -> None:
 def edge(arm: Arm, rule: Record, scratch: Scratch, up: bool, begin: int, count: float, enough: float) -> int:
     """Return the cell, from `begin` outwards, beyond which an arm's evidence alone is enough (section 5).
 
-    Outwards is downwards for the arm that is said to be better. The flat bets of a cell, at the price of its inner end,
-    are below all bets of the cells beyond it; their log evidence is left in scratch. LOST if there is no such cell.
+    Outwards is downwards for the arm claimed to be better. The flat bets of a cell, at the price of its inner end, are
+    below all bets of the cells beyond it; their log evidence is left in scratch. Return LOST if there is no such cell.
     """
     side, flat, step = (UP, FLAT_UP, -1) if up else (DOWN, FLAT_DOWN, 1)
     index = UPS if up else DOWNS
@@ -344,7 +344,7 @@ def edge(arm: Arm, rule: Record, scratch: Scratch, up: bool, begin: int, count: 
         if not fold(arm, rule, scratch, side, slot, slot):
             return LOST
         read(arm, rule, scratch, index, side, slot, SUBCELLS, count)
-        if reaches(rule, scratch, index, enough):  # flat evidence is less: most cells need not be asked for it
+        if reaches(rule, scratch, index, enough):  # flat evidence is smaller: for most cells it is not needed
             if not fold(arm, rule, scratch, flat, slot, slot):
                 return LOST
             read(arm, rule, scratch, index, flat, slot, SUBCELLS, count)
@@ -370,7 +370,7 @@ def _is_enough(
 
 @inlined_kernel
 def _segment_end(left: int, shift: int, end: int) -> int:
-    """Return where the sub-cells from `left` on leave the cell of either arm."""
+    """Return the sub-cell, from `left` on, at which the cell of either arm ends."""
     return left + min(SUBCELLS - (left & (SUBCELLS - 1)), SUBCELLS - ((left + shift) & (SUBCELLS - 1)), end - left)
 
 
@@ -378,10 +378,10 @@ def _segment_end(left: int, shift: int, end: int) -> int:
 def is_proved(
     one: Arm, two: Arm, rule: Record, scratch: Scratch, point: int, shift: int, replaced: Replaced, enough: float
 ) -> tuple[bool, int]:
-    """Tell whether W >= exp(enough) at all means of b and a with a's at or above b's, and where to look first if not.
+    """Tell whether W >= exp(enough) at all means with a's at or above b's, and where to start next time if not.
 
-    With a shift, at or above b's plus so many sub-cells (section 9: a negative shift asks for a lead of so much, a
-    positive one tolerates it). `point` is where to begin.
+    With a shift, a's mean is at or above b's plus that many sub-cells (section 9: a negative shift asks for a lead, a
+    positive one tolerates a deficit). `point` is where to begin.
     """
     alone, count = enough - np.log(rule.alone), replaced.own + replaced.shared
     low = edge(one, rule, scratch, True, slot_of(one, point), count, alone)
@@ -398,7 +398,7 @@ def is_proved(
         return False, point
     if not fold(two, rule, scratch, DOWN, slot_of(two, begin + shift), high - 1):
         return False, point
-    # Both means in the same cells: within a cell evidence is monotone, so that a's mean may be taken to be b's.
+    # Both means in the same cells: within a cell evidence is monotone, so the worst case is a's mean equal to b's.
     left = begin
     length = SUBCELLS
     while left < end:
@@ -436,7 +436,7 @@ def _descend(
     shift: int,
     replaced: Replaced,
 ) -> int:
-    """Return a sub-cell where W is about least, from one on where it is not enough: where to look first next time."""
+    """Walk from a sub-cell where W is not enough to one where it is about least: the start of the next search."""
     begin, end = span
     value = weigh(one, two, rule, scratch, point, shift, replaced, -np.inf)
     step = SUBCELLS >> 1

@@ -1,8 +1,8 @@
-"""Whether contamination hides what is left of a lead: whether any bet can still grow (section 10 of certified.md).
+"""Whether contamination hides the remaining lead: whether any bet can still grow (section 10 of certified.md).
 
-A bet grows in the long run only if the mean of h is above its price. Where for both arms, at some mean m, no bet's mean
-of h is, give or take a radius, more rewards of the same kind would not help. The radius is asymptotic, so that this is
-a finding and no part of the promise.
+A bet grows in the long run only if the mean of h is above its price. If at some mean m this is true of no bet on either
+arm, within a radius, more rewards of the same kind would not help. The radius is asymptotic, so this is a finding and
+not part of the promise.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from bestarm.kernels.order_statistics.samples import Record
 
 POINTS = 8  # parts of a cell of the lattice, at the ends of which means are tried
 _AROUND = 1  # cells beyond the two locations
-GRID = 256  # parts of what lies between two arms with bounds, the same
+GRID = 256  # parts of the range around two arms with bounds, at the ends of which means are tried
 
 
 @kernel
 def _radius(n: int) -> float:
-    """Return how many standard errors a mean may be off: about once in a hundred times for all n together."""
+    """Return the radius in standard errors: a mean leaves it about once in a hundred runs, for all n together."""
     return np.sqrt(2.0 * np.log(40.0 * (1.0 + np.log2(float(n))) ** 2))
 
 
 @kernel
 def log_means(scratch: Scratch, index: int, bets: int, number: int) -> None:
-    """Turn sums of h and h^2 in scratch into logarithms of what the mean of h may be at most."""
+    """Turn sums of h and h^2 in scratch into logarithms of upper bounds for the mean of h."""
     z = _radius(number)
     for bet in range(bets):
         mean = scratch[index + bet] / number
@@ -41,7 +41,7 @@ def log_means(scratch: Scratch, index: int, bets: int, number: int) -> None:
 def can_grow(rule: Record, scratch: Scratch, up: int, down: int, replaced: Replaced) -> bool:
     """Tell whether some term of W can grow, from the excess of log means over log prices in scratch.
 
-    `replaced` is of as many rewards as the excess is.
+    `replaced` refers to as many rewards as the excess does.
     """
     own, shared = replaced
     highest_up = highest_down = -np.inf
@@ -73,7 +73,7 @@ def cells_to_try(one: Record, two: Record, rule: Record) -> tuple[int, int]:
 
 @kernel
 def write_lattice_excess(rule: Record, scratch: Scratch, point: int) -> None:
-    """Write the excess of log means over log prices to scratch, at one of the means that are tried in a cell."""
+    """Write the excess of log means over log prices to scratch, at one of the means tried in a cell."""
     part = point * (SUBCELLS // POINTS)
     ups, downs = lattice.MOMENTS, lattice.MOMENTS + 2 * BETS
     for bet in range(rule.bets):
@@ -106,7 +106,7 @@ def is_beyond_lattice(one: Arm, two: Arm, rule: Record, scratch: Scratch, count:
 
 @kernel
 def write_bounded_means(one: Record, two: Record, rule: Record, scratch: Scratch) -> None:
-    """Write logarithms of what the means of h of two arms with bounds may be at most to scratch."""
+    """Write logarithms of upper bounds for the means of h of two arms with bounds to scratch."""
     ups, downs = bounds.MOMENTS, bounds.MOMENTS + 2 * BETS
     log_means(scratch, ups, rule.bets, bounds.write_moments(one, rule, scratch, bounds.UP, ups))
     log_means(scratch, downs, rule.bets, bounds.write_moments(two, rule, scratch, bounds.DOWN, downs))
@@ -114,7 +114,7 @@ def write_bounded_means(one: Record, two: Record, rule: Record, scratch: Scratch
 
 @kernel
 def write_bounded_excess(rule: Record, scratch: Scratch, first: float, second: float, point: int) -> None:
-    """Write the excess of log means over log prices, at one of the means that are tried for arms of these means."""
+    """Write the excess of log means over log prices, at one of the means tried for arms with these means."""
     low, high = max(min(first, second) - 0.15, 0.0), min(max(first, second) + 0.15, 1.0)
     m = low + (high - low) * point / GRID
     ups, downs = bounds.MOMENTS, bounds.MOMENTS + 2 * BETS

@@ -1,4 +1,4 @@
-"""What the three kinds of evidence share: the settings, the price of contamination, and the evidence of a pair.
+"""The parts that the three kinds of evidence share: settings, the price of contamination, the evidence of a pair.
 
 Section numbers are those of docs/explanation/certified.md. A *bet* is a function h of one reward; the log evidence of a
 bet after n rewards is the sum of log h less a price. Rewards enter through such sums alone.
@@ -20,7 +20,7 @@ CLEAN = 0  # clean.py: sub-Gaussian rewards, epsilon = 0
 LATTICE = 1  # lattice.py: sub-Gaussian rewards
 BOUNDED = 2  # bounded.py: rewards with bounds
 
-BETS = 32  # most bets of a family
+BETS = 32  # bets of a family, at most
 CELLS = 48  # cells of the lattice that are kept for an arm
 HALF = CELLS // 2
 SUBCELLS = 64  # of a cell
@@ -28,7 +28,7 @@ GROUPS = 4  # rates of exponentials of a family on the lattice, at most
 
 evidence_dtype = np.dtype(
     [
-        ("family", "i8"),  # what all rules have
+        ("family", "i8"),  # the fields that all rules have
         ("shortcuts", "i8"),
         ("estimator", "i8"),
         ("explored", "f8"),
@@ -38,8 +38,8 @@ evidence_dtype = np.dtype(
         ("scale", "f8"),
         ("epsilon", "f8"),
         ("share", "f8"),  # of rewards that are counted as replaced; 0 if contamination is in the price of a reward
-        ("settled", "f8"),  # rewards of each arm from which on the share is assumed to hold
-        ("surely", "f8"),  # replaced rewards to be reckoned with in any case
+        ("settled", "f8"),  # number of rewards per arm from which the share is assumed to hold
+        ("surely", "f8"),  # replaced rewards to allow for in any case
         ("together", "i8"),  # 1: the count is of all arms together
         ("log_threshold", "f8"),  # log((K - 1) / delta): evidence that drops an arm
         ("log_shown", "f8"),  # log(2 K / delta): evidence at which the interval of an arm ends
@@ -52,7 +52,7 @@ evidence_dtype = np.dtype(
         ("weight", "f8", (BETS,)),
         ("log_weight", "f8", (BETS,)),
         ("log_same", "f8"),
-        ("odds", "f8", (BETS,)),  # log(C / l): what one replaced reward can add to the evidence of a bet
+        ("odds", "f8", (BETS,)),  # log(C / l): the most that one replaced reward can add to the evidence of a bet
         ("most", "f8", (BETS,)),  # C, the largest value of h
         ("log_most", "f8", (BETS,)),
         ("rate", "f8", (BETS,)),  # clean: k; bounded: u
@@ -68,16 +68,16 @@ evidence_dtype = np.dtype(
         ("size", "f8", (CELLS + 1, BETS)),
         ("price", "f8", (BETS, SUBCELLS + 1)),  # lattice: of a reward, for d = m - c from -w/2 to w/2
         ("spacing", "f8"),  # w
-        ("last_round", "i8"),  # after which it is no longer looked for a smaller lead; 0: none
+        ("last_round", "i8"),  # stop after this round, when the resolution is reached; 0: never
         ("good_enough", "f8"),  # in the units of the bets; 0: none
-        ("kept", "i8"),  # rewards of an arm to keep for cells that are asked for later
+        ("kept", "i8"),  # rewards of an arm to keep for cells that are needed later
         ("endless", "i8"),  # 1: drop arms and never stop
     ]
 )
 
 
 class Replaced(NamedTuple):
-    """How many rewards may have been replaced (section 3): so many of each arm, or so many of all arms together."""
+    """How many rewards may have been replaced (section 3): `own` of each arm, or `shared` of all arms together."""
 
     own: float
     shared: float
@@ -85,7 +85,7 @@ class Replaced(NamedTuple):
 
 @inlined_kernel
 def contaminated_count(rule: Record, arms: int, n: int, told: int) -> float:
-    """Return how many rewards may have been replaced, of the n of one arm or of all that were told (section 3)."""
+    """Return how many rewards may have been replaced, of the n of one arm or of all told (section 3)."""
     if rule.share == 0.0:
         return rule.surely
     together = rule.together == 1
@@ -95,7 +95,7 @@ def contaminated_count(rule: Record, arms: int, n: int, told: int) -> float:
 
 @inlined_kernel
 def own_or_shared(rule: Record, count: float) -> Replaced:
-    """Return a count as one of each arm, or as one of all arms together, whichever the rule is about."""
+    """Return a count as one for each arm, or as one for all arms together, as the rule says."""
     if rule.together == 1:
         return Replaced(0.0, count)
     return Replaced(count, 0.0)
@@ -112,7 +112,7 @@ def log_sum(one: float, two: float) -> float:
 
 @kernel
 def log_mixture(rule: Record, values: Scratch, index: int) -> float:
-    """Return log of the weighted mean of exp of the bets' log evidence, which stands in `values` from `index` on."""
+    """Return the log of the weighted mean of exp(log evidence) over the bets, read from `values` at `index`."""
     top = -np.inf
     for bet in range(rule.bets):
         top = max(top, values[index + bet])
@@ -126,7 +126,7 @@ def log_mixture(rule: Record, values: Scratch, index: int) -> float:
 
 @kernel
 def reaches(rule: Record, values: Scratch, index: int, enough: float) -> bool:
-    """Tell whether that is at least `enough`; mostly one bet, or the sum of the weights, settles it."""
+    """Tell whether the log mixture is at least `enough`; mostly one bet, or the sum of the weights, settles it."""
     top = best = -np.inf
     for bet in range(rule.bets):
         top = max(top, values[index + bet])
@@ -138,13 +138,13 @@ def reaches(rule: Record, values: Scratch, index: int, enough: float) -> bool:
 
 @kernel
 def log_pair(rule: Record, scratch: Scratch, up: int, down: int, count: float, enough: float) -> float:
-    """Return log W of a pair from the log evidence of its bets, which stands in scratch from `up` and `down` on.
+    """Return log W of a pair from the log evidence of its bets, read from scratch at `up` and `down`.
 
     W = same sum_j w_j U_j D_j + product (sum_j w_j U_j)(sum_j w_j D_j) + alone (sum_j w_j U_j + sum_j w_j D_j),
-    section 4. Where the count of replaced rewards is of all arms together, a term of the bets j, j' costs
+    section 4. If the count of replaced rewards is of all arms together, a term of the bets j, j' costs
     count max(odds_j, odds_j'), and each arm's log evidence comes without its part of that.
-    What is certain to be less than `enough` is returned as -infinity, and what is certain to be as much as one term
-    of it: mostly that settles the matter.
+    A W that is certain to be less than `enough` is returned as -infinity, and one that is certain to be enough as one
+    of its terms: mostly this settles it.
     """
     high_up = high_down = term = -np.inf
     for bet in range(rule.bets):
@@ -173,7 +173,7 @@ def log_pair(rule: Record, scratch: Scratch, up: int, down: int, count: float, e
 
 @kernel
 def _log_pair_together(rule: Record, scratch: Scratch, up: int, down: int, count: float) -> float:
-    """Return the same where the two arms have `count` replaced rewards at most between them."""
+    """Return the same where the two arms together have at most `count` replaced rewards."""
     top = -np.inf
     for bet in range(rule.bets):
         cost = count * rule.odds[bet]
@@ -209,9 +209,9 @@ def _highest_after(rule: Record, scratch: Scratch, index: int, growth: int, roun
 def _below_after(
     rule: Record, scratch: Scratch, up: int, down: int, growth: int, rounds: float, count: float, enough: float
 ) -> bool:
-    """Tell whether W at the same m is certain to be below `enough` after so many rounds.
+    """Tell whether W at the same m is certain to be below `enough` after some more rounds.
 
-    Weights sum to at most 1, so W is at most its largest term, and a bet gains at most log C less its price a round.
+    Weights sum to at most 1, so W is at most its largest term, and a bet gains at most log C minus its price per round.
     """
     one = _highest_after(rule, scratch, up, growth, rounds, count)
     two = _highest_after(rule, scratch, down, growth + BETS, rounds, count)
@@ -223,8 +223,8 @@ def _below_after(
 def quiet_rounds(rule: Record, scratch: Scratch, up: int, down: int, growth: int, count: float, enough: float) -> int:
     """Return for how many rounds W at the same m stays below `enough`, whatever the rewards are (a power of two, or 0).
 
-    An exact shortcut: the pair need not be looked at before. What the bets of both arms can gain in a round stands on
-    the scratch from `growth` on. `count` is of both arms together; what each arm pays by itself is in its log evidence.
+    An exact shortcut: the pair need not be compared before. The gain that the bets of both arms can make in a round is
+    in scratch at `growth`. `count` is of both arms together; the price of each arm alone is in its log evidence.
     """
     rounds = 0
     more = 1

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept: in a folder under a key of all their sources, so that none can go stale."""
+"""The cache of compiled kernels: a folder under a key of all their sources, so that none can go stale."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _GENERATIONS_KEPT = 3
 def source_key(folder: Path = KERNELS) -> str:
     """Return a digest of all kernel sources and of the compiler's version.
 
-    Numba's own cache looks only at the file of the compiled function. A caller that has inlined a kernel of another
-    file would go on running the old code after an edit or an upgrade, so the whole folder is the key, with all rooms.
+    Numba's own cache only checks the file of the compiled function. A caller that has inlined a kernel of another file
+    would go on running the old code after an edit or an upgrade. So the key covers the whole folder, with all rooms.
     """
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(folder.rglob("*.py")):

@@ -28,15 +28,15 @@ def _compiled(function: Function, options: dict[str, Any], **more: Any) -> Funct
 
 
 def kernel(function: Function) -> Function:
-    """Compile what other kernels call, as a part of them: Python can't call it.
+    """Compile a function that other kernels call, as a part of them: Python can't call it.
 
-    A kernel may not create an array: nobody counts references to it (private.py), so that is left to NumPy.
+    A kernel may not create an array, because nobody counts references to it (private.py); NumPy creates arrays.
     """
     return _compiled(function, FUSED)
 
 
 def inlined_kernel(function: Function) -> Function:
-    """Compile like `kernel`, into the body of each caller: for what is short or done at every pull.
+    """Compile like `kernel`, into the body of each caller: for code that is short or runs at every pull.
 
     An array is seven words on the stack at each call, a generator ten: a draw took 34 ns with calls and 10 ns without.
     """
@@ -44,10 +44,10 @@ def inlined_kernel(function: Function) -> Function:
 
 
 def fast_kernel(function: Function) -> Function:
-    """Compile like `kernel`, and let sums and products be taken in any order, several terms at a time."""
+    """Compile like `kernel`, and allow sums and products in any order, several terms at a time."""
     return _compiled(function, FUSED, fastmath={"reassoc", "nsz", "nnan", "ninf", "contract"})
 
 
 def entry_kernel(function: Function) -> Function:
-    """Compile what Python calls, on its first call, with all that it calls; keep the machine code on disk."""
+    """Compile a function that Python calls, on its first call, with all its callees; keep the machine code on disk."""
     return _compiled(function, ENTRY, cache=True)

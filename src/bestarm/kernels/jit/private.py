@@ -1,18 +1,18 @@
-"""All that bestarm uses of numba and NumPy without their promise: nothing else in the package does.
+"""The private interfaces of numba and NumPy that bestarm uses: nothing else in the package uses any.
 
-Each part is tried before it is used, and has a way to do without. BESTARM_PLAIN=1 in the environment does without all
-of them: results are the same, and compiling takes twice as long.
+Each part is probed before it is used, and has a fallback. BESTARM_PLAIN=1 in the environment switches all of them off:
+results are the same, and compiling takes twice as long.
 
-Fused kernels. Numba optimises a function together with all that it calls and emits machine code for it, and does all
-that again in each of its callers, up to the one that Python calls. Of a call graph ten levels deep, that is most of
-the time. A fused kernel is typed and lowered, once, and left at that: the entry at the top collects what it calls and
-optimises it in one go. (Measured within an hour: 66 s for a first simulation before, 34 s with fused kernels, which run
-at least as fast.)
+Fused kernels. Numba optimises a function together with its callees and emits machine code for it, and does all that
+again in each of its callers, up to the one that Python calls. In a call graph ten levels deep, this takes most of the
+time. A fused kernel is typed and lowered once, and no more: the entry at the top collects its callees and optimises
+them in one go. (Measured within an hour: 66 s for a first simulation before, 34 s with fused kernels, which run at
+least as fast.)
 
-No reference counts (`_nrt`): arrays belong to the caller, who outlives the call. Handing a NamedTuple of arrays down
-three calls costs some forty atomic operations otherwise (measured: an insert took 340 ns with them and 55 ns without).
+No reference counts (`_nrt`): arrays belong to the caller, who outlives the call. Passing a NamedTuple of arrays down
+three calls would cost some forty atomic operations (measured: an insert took 340 ns with them and 55 ns without).
 
-A hint to fetch memory, the note that kernels are being compiled, and the place where PCG64 keeps its state.
+A hint to fetch memory, the note that kernels are being compiled, and the address where PCG64 keeps its state.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ class FusedLibrary(_Library):  # type: ignore[misc]
                 found.append(library)
 
     def _get_module_for_linking(self) -> Any:
-        """Return this kernel and all that it needs as one module: numba's question to the callees of an entry."""
+        """Return this kernel and all that it needs as one module; numba asks this of the callees of an entry."""
         self._ensure_finalized()
         if self._shared_module is None:
             libraries: list[Any] = []
             self._collect(set(), libraries)
             module = self._final_module.clone()
-            # Callers first: LLVM leaves out what nothing asks for yet, and would miss it when somebody does later.
+            # Callers first: LLVM drops what nothing has used so far, and would miss it when a later module uses it.
             for library in reversed(libraries):
                 if hasattr(self, "_reload_init"):  # from numba 0.62 on
                     self._reload_init.update(library._reload_init)
@@ -109,7 +109,7 @@ class InlinedCompiler(FusedCompiler):
 
 
 def _not_callable(result: Any) -> Any:
-    """Return what numba takes for the machine code of a fused kernel: a function of its own that raises a TypeError."""
+    """Return a stand-in for the machine code of a fused kernel: a function that raises a TypeError."""
     # Python's PyObject_Call, with the first argument that numba passes to its functions: no object that can be called.
     address = ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value
     description = result.fndesc
@@ -123,7 +123,7 @@ def _not_callable(result: Any) -> Any:
 
 
 def _define_hint(typing_context: Any, array: Any, index: Any, offset: Any) -> Any:
-    """Ask for the line of the cache that is some bytes behind the beginning of an element."""
+    """Ask for the cache line that lies some bytes behind the beginning of an element."""
     from llvmlite import ir
     from numba.core import types
 
@@ -150,7 +150,7 @@ _intrinsic: Any = numba.extending.intrinsic
 
 
 def _probe() -> str:
-    """Compile a little program with all of the above and run it; return what is wrong, or that they work."""
+    """Compile a little program with all of the above and run it; return what is wrong, or that all is well."""
     if not _FOUND:
         return "numba has other insides"
     try:
@@ -219,10 +219,10 @@ hint: Any = numba.njit(_no_hint) if PLAIN else _intrinsic(_define_hint)
 
 
 def _announce() -> None:
-    """Let the logger `bestarm` say, once a process, that kernels are being compiled, if they are.
+    """Let the logger `bestarm` say, once per process, that kernels are being compiled, if they are.
 
-    Numba calls the listener when it compiles, and never for what is on disk or compiled already: a warm call costs what
-    it did. It is a logger, so that whoever wants silence, or another place for it, has it.
+    Numba calls the listener when it compiles, and never for code that is on disk or compiled already, so a warm call
+    costs nothing. It is a logger, so that users can silence or redirect it.
     """
     event: Any = import_module("numba.core.event")
 
@@ -250,21 +250,21 @@ if not PLAIN:
 
 
 class RoomyPCG64(np.random.PCG64):
-    """NumPy's PCG64 with room behind it, so that no other object shares a line of the cache with its state.
+    """NumPy's PCG64 with room behind it, so that no other object shares a cache line with its state.
 
-    The state is the last of its fields, and changes with every draw. Where Python puts generators side by side, two
-    threads would wait for each other all the time: together they were 1.6 times as fast as one.
+    The state is the last of its fields, and changes with every draw. If Python puts generators side by side, two
+    threads wait for each other all the time: together they were 1.6 times as fast as one.
     """
 
     __slots__ = tuple(f"_unused_{place}" for place in range(16))
 
 
 def generator_words(bits: np.random.PCG64) -> NDArray[np.uint64] | None:
-    """Return where a generator keeps its state: two words of state, two of increment; None if that is not known.
+    """Return the words where a generator keeps its state: two of state, two of increment; None if that is not known.
 
-    NumPy does not promise the layout, so it is tried out: what is said to be an address must lie in the memory of the
-    generator itself, or it is not followed; and a state set the official way must show there. (A generator also keeps
-    the unused half of a 64-bit draw; no law draws 32 bits.) The words must not outlive the generator.
+    NumPy does not promise the layout, so it is tried out: the supposed address must lie in the memory of the generator
+    itself, or it is not followed; and a state set the official way must show there. (A generator also keeps the unused
+    half of a 64-bit draw; no law draws 32 bits.) The words must not outlive the generator.
     """
     if PLAIN:
         return None

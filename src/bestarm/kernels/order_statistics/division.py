@@ -1,8 +1,8 @@
-"""Division of an arm's raw rewards among windows and piles, when an order statistic is asked for the first time.
+"""Division of an arm's raw rewards among windows and piles, when an order statistic is first needed.
 
-Selection does it in O(n), but goes over the rewards several times, for each of two cuts.
-So bounds around each window are guessed first, from a sample or from what the same arm gave in the trial before. Passes
-that have no branches then leave few rewards to select from. The guess decides on the way there, never on the result.
+Selection does it in O(n), but passes over the rewards several times, for each of two cuts. So bounds around each window
+are guessed first, from a sample or from the same arm's rewards in the last trial. Passes without branches then leave
+few rewards to select from. The guess affects the time, never the result.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def _sort_into(arm: Record, pool: Pool, w: int, first: int, width: int) -> None:
 
 @kernel
 def _lift(arm: Record, pool: Pool, store: int, first: int, size: int) -> int:
-    """Fill an empty reserve with those next to its window of some rewards of its pile; return how many are left.
+    """Fill an empty reserve with the rewards of its pile that are next to its window; return how many are left.
 
-    It is here that this costs least, and quiet stretches (elimination.py) can be long from the beginning.
+    This is the cheapest moment for it, and it allows long quiet stretches (elimination.py) from the beginning.
     """
     usual = min(usual_batch(arm, pile_of(store)), (arm.room[store] - WINDOW) // 3)
     taken = size
@@ -71,7 +71,7 @@ def _lift(arm: Record, pool: Pool, store: int, first: int, size: int) -> int:
 
 @kernel
 def _take_last(arm: Record, pool: Pool, w: int, beyond: int, width: int) -> None:
-    """Move the rewards of pile 1 furthest out away: `beyond` to the pile beyond a window, the next ones into it."""
+    """Move the outermost rewards of pile 1: `beyond` of them to the pile beyond a window, the next ones into it."""
     sign = 1.0 if w == HIGH_CUT else -1.0
     taken = beyond + width
     select_last(pool, arm.start[1], arm.held[1], taken, sign)
@@ -81,7 +81,7 @@ def _take_last(arm: Record, pool: Pool, w: int, beyond: int, width: int) -> None
 
 @kernel
 def _take_near(arm: Record, pool: Pool, w: int, first: int, beyond: int, width: int) -> None:
-    """Move rewards at a place of the pool: those furthest out to the pile beyond a window, the others into it."""
+    """Move rewards from a range of the pool: the outermost to the pile beyond a window, the others into it."""
     select_last(pool, first, beyond + width, beyond, 1.0 if w == HIGH_CUT else -1.0)
     _sort_into(arm, pool, w, first, width)
     left = _lift(arm, pool, ABOVE_HIGH if w == HIGH_CUT else BELOW_LOW, first + width, beyond)
@@ -93,8 +93,8 @@ def _take_near(arm: Record, pool: Pool, w: int, first: int, beyond: int, width: 
 def _sampled_bounds(arm: Record, pool: Pool, outer: int, inner: int, sign: float) -> tuple[float, float]:
     """Return two values, as `sign * value`, such that most likely `outer` rewards are beyond both and `inner` within.
 
-    They come from a sample, raw rewards at equal steps, that is put into the windows: these are empty and lie side by
-    side. The slack is 2.5 standard deviations of a rank in the sample, and one for rounding.
+    They come from a sample of raw rewards at equal steps, which is put into the windows: these are empty and adjacent.
+    The slack is 2.5 standard deviations of a rank in the sample, and one for rounding.
     """
     start = arm.window[0]
     step = arm.count // SAMPLE
@@ -130,7 +130,7 @@ def _sample(arm: Record, pool: Pool, begin_0: int, end_0: int, begin_1: int, end
 
 @kernel
 def _learn(arm: Record, pool: Pool) -> None:
-    """Guess the bounds for as many other rewards of the same law, as the next trial will bring them, from the windows.
+    """Guess, from the windows, the bounds for equally many rewards of the same law, as the next trial will bring.
 
     Of two samples of n, the ranks of the same value differ by sqrt(2 n p (1 - p)); the windows are extended by 2.5 of
     these: by half as much again away from the middle, where rewards are sparser.
@@ -153,15 +153,15 @@ def _learn(arm: Record, pool: Pool) -> None:
 def _divide_by_guess(arm: Record, pool: Pool, begin_0: int, end_0: int, begin_1: int, end_1: int) -> bool:
     """Divide raw rewards by bounds around both windows, in passes without branches.
 
-    Few rewards lie between the bounds of a window and have to be selected from. A guess may be wrong; then nothing is
-    moved and False is returned.
+    Only the few rewards between the bounds of a window need selection. A guess may be wrong; then nothing is moved and
+    False is returned.
     """
     count = arm.count
     start = arm.start[1]
     lowest, low, high, highest = arm.guess[0], arm.guess[1], arm.guess[2], arm.guess[3]
     if low >= high:
         return False
-    # What is surely in pile 1 moves up; the others go behind all, and then back to where they have been.
+    # Rewards that are surely in pile 1 move up; the others go behind all, and then back to where they were.
     behind = start + count
     index, kept, aside = start, start, behind
     while index < behind and aside < start + arm.room[1]:

@@ -1,7 +1,7 @@
 """Piles: unsorted bags of rewards that can give up those next to a window.
 
-A pile is a *bulk*, in no order, and a *reserve* at each window it touches: the rewards next to that window, of which
-the first pop makes a heap. Rewards are appended to either unseen. A reserve that runs dry is filled from the bulk by
+A pile is an unordered *bulk* and a *reserve* at each window it touches: the rewards next to that window, which the
+first pop turns into a heap. Rewards are appended to either unseen. A reserve that runs dry is filled from the bulk by
 selection in O(n), with sqrt(n) rewards: between two fillings the rank of a fixed value drifts from its cut like a
 random walk, by at most sqrt(n)/2 in n inserts, so for exchangeable rewards a filling is spread over O(n) inserts. If a
 reserve runs dry before half as many inserts as its bulk has rewards, it is filled with twice as many as last time: for
@@ -37,7 +37,7 @@ def append_to_bulk(arm: Record, pool: Pool, pile: int, value: float) -> None:
 
 @inlined_kernel
 def sign_of(store: int) -> float:
-    """Return by what the rewards of a reserve are multiplied: the one next to the window is its largest number."""
+    """Return the sign by which the rewards of a reserve are stored: the one next to the window is the largest."""
     # The reserve below a window gives up its largest reward first, the one above it its smallest.
     return 1.0 if (store - FIRST_RESERVE) & 1 == 0 else -1.0
 
@@ -50,13 +50,13 @@ def usual_batch(arm: Record, pile: int) -> int:
 
 @kernel
 def push_reserve(arm: Record, pool: Pool, store: int, value: float) -> None:
-    """Push a reward onto a reserve; one that is full or outgrew its purpose gives most of itself back to the bulk."""
+    """Push a reward onto a reserve; one that is full or too large gives most of its rewards back to the bulk."""
     pile = pile_of(store)
     sign = sign_of(store)
     add_to_pile(arm, pile, value)
     if arm.held[store] == arm.room[store]:
         cut_back(arm, pool, store)
-        if sign * value < sign * arm.fence[store - FIRST_RESERVE]:  # it would have been given back as well
+        if sign * value < sign * arm.fence[store - FIRST_RESERVE]:  # it would be given back as well
             append_to_bulk(arm, pool, pile, value)
             return
     append_to_bulk(arm, pool, store, sign * value)
@@ -65,11 +65,11 @@ def push_reserve(arm: Record, pool: Pool, store: int, value: float) -> None:
 
 @kernel
 def push_all(arm: Record, pool: Pool, store: int, begin: int, end: int) -> None:
-    """Push rewards that lie in order at a place of the pool onto a reserve."""
+    """Push an ordered range of the pool onto a reserve."""
     sign = sign_of(store)
     size = arm.held[store] + end - begin
     if size > arm.room[store] or _outgrown(arm, store, size):
-        # The one furthest from the window first: of what follows none is beyond a fence that is set on the way.
+        # The one farthest from the window first: then none of the next is beyond a fence that is set on the way.
         for offset in range(end - begin):
             push_reserve(arm, pool, store, pool[begin + offset if sign > 0.0 else end - 1 - offset])
         return
@@ -105,20 +105,20 @@ def sum_reserve(arm: Record, pool: Pool, store: int) -> None:
 
 @inlined_kernel
 def _outgrown(arm: Record, store: int, size: int) -> bool:
-    """Tell whether a reserve of a size is larger than its purpose."""
+    """Tell whether a reserve of this size is too large."""
     return size > 3 * max(SMALLEST_BATCH, arm.batch[store]) and size * size > 9 * arm.held[pile_of(store)]
 
 
 @inlined_kernel
 def _limit(arm: Record, pool: Pool, store: int) -> None:
-    """Shorten a reserve that outgrew its purpose."""
+    """Shorten a reserve that is too large."""
     if _outgrown(arm, store, arm.held[store]):
         cut_back(arm, pool, store)
 
 
 @kernel
 def _make_heap(arm: Record, pool: Pool, store: int) -> None:
-    """Make a heap of a reserve: what was pushed since the last pop is in no order."""
+    """Make a heap of a reserve: the rewards pushed since the last pop are in no order."""
     for size in range(arm.heaped[store], arm.held[store]):
         heap_push(pool, arm.start[store], size, pool[arm.start[store] + size])
     arm.heaped[store] = arm.held[store]
@@ -160,7 +160,7 @@ def cut_back(arm: Record, pool: Pool, store: int) -> None:
 
 @kernel
 def take_in(arm: Record, pool: Pool, store: int, begin: int, end: int) -> None:
-    """Append rewards of its pile to a reserve, those next to what it holds; what is beyond them is fenced off."""
+    """Append the next rewards of its pile to a reserve, and set its fence behind them."""
     sign = sign_of(store)
     farthest = np.inf
     for index in range(begin, end):
@@ -186,7 +186,7 @@ def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
         arm.batch[store] = usual_batch(arm, pile)
     arm.filled[store] = arm.count
     if arm.batch[store] > arm.room[store] - WINDOW:
-        arm.room_left = 0  # ask for more room before the next insert, and make do until then
+        arm.room_left = 0  # ask for more room before the next insert
     taken = min(arm.batch[store], (arm.held[pile] + 1) >> 1, arm.room[store] - WINDOW - arm.held[store])
     select_last(pool, arm.start[pile], arm.held[pile], taken, sign)
     arm.held[pile] -= taken
@@ -196,9 +196,9 @@ def fill_reserve(arm: Record, pool: Pool, store: int) -> None:
 
 @kernel
 def top_up(arm: Record, pool: Pool, store: int) -> None:
-    """Fill a reserve up that holds less than half a usual batch, unless that was done not long ago.
+    """Fill up a reserve that holds less than half a usual batch, unless that was done recently.
 
-    The bulk is looked through at most once while the rewards of the arm get twice as many: O(1) an insert.
+    The bulk is searched at most once while the rewards of the arm double: O(1) per insert.
     """
     pile = pile_of(store)
     short = 2 * arm.held[store] < min(usual_batch(arm, pile), arm.room[store] - WINDOW)
@@ -208,7 +208,7 @@ def top_up(arm: Record, pool: Pool, store: int) -> None:
 
 @kernel
 def guard_sum(arm: Record, pool: Pool, store: int, largest: float) -> None:
-    """Add up a pile's sum afresh if what has been popped since the last time dwarfs what remains."""
+    """Add up a pile's sum afresh if the rewards popped since the last time dwarf those that remain."""
     pile = pile_of(store)
     arm.peak[pile] = max(arm.peak[pile], largest)
     remaining = arm.held[pile]

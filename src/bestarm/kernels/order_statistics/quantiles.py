@@ -1,6 +1,6 @@
-"""What can be read off order statistics in O(1): trimmed mean, values near the cuts, and bounds.
+"""Read off order statistics in O(1): trimmed mean, values near the cuts, and bounds.
 
-How the rewards lie is said in order_statistics.py.
+windows.py explains how the rewards lie.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def kept_sum(arm: Record, pool: Pool) -> float:
 
 @inlined_kernel
 def kept_mean(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> float:
-    """Return the mean of the rewards between the two cuts last set, which were these. O(1)."""
+    """Return the mean of the rewards between two cuts, which must be the ones last set. O(1)."""
     return kept_sum(arm, pool) / (rank_1 - rank_0)
 
 
@@ -47,13 +47,13 @@ def order_statistic(arm: Record, pool: Pool, rank: int) -> float:
 
 @inlined_kernel
 def sight_below(arm: Record, w: int) -> int:
-    """Return how many ranks below a cut the rewards are known, or bounded by the fence of their reserve."""
+    """Return for how many ranks below a cut the rewards are known, or bounded by the fence of their reserve."""
     return arm.cut[w] + arm.held[FIRST_RESERVE + 2 * w + BELOW]
 
 
 @inlined_kernel
 def sight_above(arm: Record, w: int) -> int:
-    """Return how many ranks above a cut the rewards are known, or bounded by the fence of their reserve."""
+    """Return for how many ranks above a cut the rewards are known, or bounded by the fence of their reserve."""
     return arm.width[w] - arm.cut[w] + arm.held[FIRST_RESERVE + 2 * w + ABOVE]
 
 

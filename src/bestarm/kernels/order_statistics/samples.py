@@ -1,4 +1,4 @@
-"""What is known of each arm, in one record, and where its rewards are stored: one pool of doubles that grows."""
+"""One record per arm, and the pool of doubles, which grows, that stores its rewards."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from bestarm.kernels.jit.compile import entry_kernel, inlined_kernel, kernel
 from bestarm.kernels.jit.memory import constant, on_own_lines
 
 Pool = NDArray[np.float64]
-Arms = NDArray[np.void]  # a record an arm
+Arms = NDArray[np.void]  # a record per arm
 Record = Any  # one row of a structured array: a pointer inside compiled code
 
 WINDOW = 64  # most rewards in a window
 
-# How an arm's rewards lie: the first of them sorted in window 0, or divided among windows and piles, or, while nobody
-# has asked for an order statistic, in no order in the bulk of pile 1 (`cut` then holds the ranks of the cuts to come).
+# How an arm's rewards lie: the first few sorted in window 0, or divided among windows and piles, or, before any order
+# statistic is needed, unordered in the bulk of pile 1 (`cut` then holds the ranks of the future cuts).
 FEW = 0
 DIVIDED = 1
 RAW = 2
 
 # The stores of an arm: the bulks of piles 0, 1 and 2, then the reserves below and above window 0 and window 1, and
-# rewards that nobody has asked about yet.
+# rewards that wait to be inserted.
 FIRST_RESERVE = 3
 BELOW_LOW, ABOVE_LOW = constant(3), constant(4)
 BELOW_HIGH, ABOVE_HIGH = constant(5), constant(6)
 WAITING = 7
 STORES = 8
 
-SHORT_WAIT = 128  # rewards: inserted at the latest when so many are waiting
+SHORT_WAIT = 128  # rewards: they are inserted at the latest when this many wait
 
 # Forced exploration draws a few rounds side by side before it deals the rewards out to many arms (exploration.py). A
-# round is a little longer than the number of arms: at a distance of a power of two, all rounds would claim the same
-# places of the nearest cache.
+# round is a little longer than the number of arms: at a distance of a power of two, all rounds would compete for the
+# same lines of the nearest cache.
 DEALT = 16  # rounds
 PADDING = 8  # rewards
 
 arm_dtype = np.dtype(
     [
-        # The first three lines of the processor's cache are what a pull touches at the least.
+        # A pull touches at least the first three cache lines.
         ("told", "i8"),  # rewards told
         ("pending", "i8"),  # rewards asked for, not yet told
         ("count", "i8"),  # rewards told, less those that are waiting
@@ -52,8 +52,8 @@ arm_dtype = np.dtype(
         ("held", "i8", (STORES,)),
         ("start", "i8", (STORES,)),
         ("shrink", "f8"),  # sqrt(2 / count), the part of a radius that belongs to the arm
-        # What lies beyond the fence of a reserve belongs to the bulk of its pile: pile 0 up to fence 0, pile 1 from
-        # fence 1 to fence 2, pile 2 from fence 3 on. What is left lies in a window or in a reserve.
+        # Rewards beyond the fence of a reserve belong to the bulk of its pile: pile 0 up to fence 0, pile 1 from
+        # fence 1 to fence 2, pile 2 from fence 3 on. The others lie in a window or in a reserve.
         ("fence", "f8", (4,)),
         ("total", "f8", (3,)),  # sum of each pile, and its rounding errors
         ("total_rest", "f8", (3,)),
@@ -74,8 +74,8 @@ arm_dtype = np.dtype(
         ("filled", "i8", (STORES,)),  # and at which count of the arm
         ("guess", "f8", (4,)),  # bounds around window 0 and window 1 when rewards are divided
         ("guessed", "i8"),  # for how many rewards
-        # One line more than the twelve in use: at a distance of twelve lines, the first ones of all records would claim
-        # the same quarter of the nearest cache.
+        # One line more than the twelve in use: at a distance of twelve lines, the first ones of all records would
+        # compete for the same quarter of the nearest cache.
         ("unused", "i8", (9,)),
     ]
 )
@@ -84,10 +84,10 @@ LINES_OF_INSERT = 8  # of a record, the first ones, that an insert touches
 
 
 class Samples(NamedTuple):
-    """The rewards of K arms: a record an arm, a pool that holds the 2 K windows and then the stores, and its fill.
+    """The rewards of K arms: a record per arm, a pool with the 2 K windows and then the stores, and its fill.
 
-    Inner kernels are handed one record and the pool, not this tuple: a record is one pointer, an array seven words, and
-    forty words on the stack at each call made an insert four times as slow.
+    Inner kernels take one record and the pool, not this tuple: a record is one pointer, an array seven words, and forty
+    words on the stack at each call made an insert four times as slow.
     """
 
     arms: Arms
@@ -98,9 +98,9 @@ class Samples(NamedTuple):
 def new_samples(arms: int, *, stored: bool = True, rewards: int = 0, pool: Pool | None = None) -> Samples:
     """Return room for the rewards of `arms` arms; with `stored=False` only their sums will be kept.
 
-    A pool for `rewards` of them need not move before; one that is given is used if it is as large as that. Pools are
-    made by NumPy, which asks for large pages of memory: without them, a thousand arms lie on more pages than the
-    processor can keep track of.
+    The pool need not move before it holds `rewards` rewards; a given pool is used if it is large enough. NumPy makes
+    pools, because it asks for large pages of memory: without them, a thousand arms lie on more pages than the processor
+    can keep track of.
     """
     records = on_own_lines(arms, arm_dtype)
     records["active"] = records["stale"] = 1
@@ -135,7 +135,7 @@ def pile_size(arm: Record, pile: int) -> int:
 
 @inlined_kernel
 def _load(arm: Record, pile: int) -> int:
-    """Return what a bulk has to hold as things stand: its whole pile, or what it will be given of raw rewards."""
+    """Return how many rewards a bulk may have to hold now: its whole pile, or its part of the raw rewards."""
     if arm.divided != RAW:
         return pile_size(arm, pile)
     if pile == 0:
@@ -150,8 +150,8 @@ def _wanted(arm: Record, store: int) -> int:
     """Return the room that a store should get."""
     if store == WAITING:
         return SHORT_WAIT
-    # Half as much again as it holds, and space for what a spill or a first batch brings. A bulk may have to hold its
-    # whole pile; a reserve that is full gives to its bulk, so it asks only for the sake of its next batch.
+    # Half as much again as it holds, and space for a spill or a first batch. A bulk may have to hold its whole pile; a
+    # full reserve gives rewards to its bulk, so it only needs room for its next batch.
     if store >= FIRST_RESERVE:
         load = max(arm.held[store], arm.batch[store])
         return load + (load >> 1) + 3 * WINDOW
@@ -163,8 +163,8 @@ def _wanted(arm: Record, store: int) -> int:
 def _ample(arm: Record, store: int) -> int:
     """Return the room that a store should get in a new pool.
 
-    Memory that is not used costs nothing, and what is new costs more than a pull: so a bulk should not have to move
-    again before there are three times as many rewards.
+    Unused memory costs nothing, and new memory costs more than a pull: so a bulk should not have to move again before
+    there are three times as many rewards.
     """
     return _wanted(arm, store) if store >= FIRST_RESERVE else 2 * _wanted(arm, store)
 
@@ -203,7 +203,7 @@ def recount_room_left(arm: Record) -> int:
 
 @kernel
 def find_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
-    """Move the stores of an arm that are short of room to the end of the pool; False if that is too short as well."""
+    """Move the stores of an arm that are short of room to the end of the pool; False if the pool is too short."""
     need = 0
     for store in range(STORES):
         if _short(arm, store):
@@ -218,7 +218,7 @@ def find_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
 
 @kernel
 def _relocate(arm: Record, old: Pool, new: Pool, used: NDArray[np.int64], store: int, room: int) -> None:
-    """Copy a store to the end of a pool, where it gets so much room."""
+    """Copy a store to the end of a pool, where it gets the given room."""
     index = used[0]
     for offset in range(arm.held[store]):
         new[index + offset] = old[arm.start[store] + offset]
@@ -243,7 +243,7 @@ def _size_wanted(samples: Samples, asking: int) -> int:
 def _move(samples: Samples, pool: Pool) -> None:
     """Copy all rewards to another pool, without the gaps that outgrown stores left behind."""
     windows = 2 * WINDOW * samples.arms.size
-    for slot in range(windows):  # not a slice: to refuse another size of it, numba compiles how to write numbers out
+    for slot in range(windows):  # not a slice: for its error on sizes, numba would compile printing
         pool[slot] = samples.pool[slot]
     samples.used[0] = windows
     for index in range(samples.arms.size):
@@ -254,8 +254,8 @@ def _move(samples: Samples, pool: Pool) -> None:
 
 
 def with_larger_pool(samples: Samples, asking: int) -> Samples:
-    """Return the samples in a pool where `find_room` will find some for an arm (amortised O(1) a reward)."""
-    # Memory that is not written to costs nothing, and the next trial may want as much as the last one.
+    """Return the samples in a pool where `find_room` finds room for an arm (amortised O(1) per reward)."""
+    # Memory that is not written to costs nothing, and the next trial may need as much as the last one.
     pool = np.empty(max(_size_wanted(samples, asking), samples.pool.size))
     _move(samples, pool)
     return samples._replace(pool=pool)
@@ -263,7 +263,7 @@ def with_larger_pool(samples: Samples, asking: int) -> Samples:
 
 @kernel
 def find_rooms(arms: Arms, pool: Pool, used: NDArray[np.int64]) -> bool:
-    """Give all arms, of which only the counts are set, the rooms they want; False if that is more than the pool has."""
+    """Give all arms, whose counts alone are set, the room they want; return False if the pool has less."""
     used[0] = 2 * WINDOW * arms.size
     total = used[0] + DEALT * (arms.size + PADDING)  # and for a deck to deal rewards from
     for index in range(arms.size):

@@ -17,8 +17,8 @@ _SHORT = 512  # values that lie in the nearest cache
 def select_last(pool: Pool, start: int, size: int, taken: int, sign: float) -> None:
     """Permute `pool[start : start + size]` so that its last `taken` values are those largest in `sign * value`.
 
-    Hoare's selection, O(size) on average for any order of the values: the pivot is one of three values, of which one
-    is at a place that a linear congruential sequence picks; the middle one, or that at the end where the goal is.
+    Hoare's selection, O(size) on average for any order of the values. The pivot is one of three values, one of them at
+    a position picked by a linear congruential sequence: the median of the three, or the one towards the goal.
     """
     left, right = start, start + size - 1
     goal = start + size - taken
@@ -44,7 +44,7 @@ def select_last(pool: Pool, start: int, size: int, taken: int, sign: float) -> N
 
 @inlined_kernel
 def _part_by_scans(pool: Pool, left: int, right: int, goal: int, sign: float, pivot: float) -> tuple[int, int]:
-    """Bring values below the pivot before those above; return the range, of the two, where to go on (Hoare)."""
+    """Bring values below the pivot before those above; return the one of the two ranges to go on with (Hoare)."""
     low, high = left, right
     while low <= high:
         while sign * pool[low] < pivot:
@@ -64,7 +64,7 @@ def _part_by_scans(pool: Pool, left: int, right: int, goal: int, sign: float, pi
 
 @inlined_kernel
 def _part_without_branches(pool: Pool, left: int, right: int, goal: int, sign: float, pivot: float) -> tuple[int, int]:
-    """Do the same with a comparison that is added to an index (Lomuto): twice the moves, and none to mispredict."""
+    """Do the same by adding comparisons to an index (Lomuto): twice the moves, but no branch to mispredict."""
     edge = left
     for spot in range(left, right + 1):
         value = pool[spot]

@@ -1,8 +1,8 @@
 """Sums that do not drift: a running total as an unevaluated pair (high, low) of doubles.
 
 A pair carries about 106 bits, so 10^8 additions and removals leave an error far below one rounding of the result.
-Only the removal of values that dwarf all that remains can lose digits; `dwarfs` finds that case, and the owner of the
-sum then adds it up afresh.
+Digits can be lost only by removing values that dwarf the rest; `dwarfs` finds that case, and the owner of the sum then
+adds it up afresh.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def add(high: float, low: float, value: float) -> tuple[float, float]:
 
 @inlined_kernel
 def dwarfs(peak: float, one: float, other: float) -> bool:
-    """Tell whether having removed a value as large as `peak` from a sum that keeps both others loses digits of it."""
+    """Tell whether a sum has lost digits because a value as large as `peak` was removed from it."""
     return peak > _DWARFING * max(abs(one), abs(other))
 
 

@@ -1,9 +1,9 @@
-"""A tournament over K keys: who has the largest, who has it without one arm, and who may exceed a given value.
+"""A tournament over K keys: which arm has the largest, which has it among the others, and which exceed a value.
 
 A tree is an array of 2 P floats for P >= K, a power of four: leaf P + i holds the key of arm i (-infinity beyond K),
 node 1 is the root, and every node j above the leaves holds the largest of its children 4 j, ..., 4 j + 3. (Other
-numbers are no nodes.) Changing a key costs O(log K), as does each question. Ties go to the lowest arm.
-With four children in place of two, half as many steps wait for each other; with eight, there are more comparisons.
+numbers are not nodes.) Changing a key costs O(log K), and so does each question. Ties go to the lowest arm.
+With four children instead of two, half as many steps wait for each other; with eight, there are more comparisons.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def first_leaf(trees: Tree) -> int:
 
 @kernel
 def forget_keys(trees: Tree) -> None:
-    """Make all keys -infinity again."""
+    """Reset all keys to -infinity."""
     for row in range(trees.shape[0]):
         for node in range(trees.shape[1]):
             trees[row, node] = -np.inf
@@ -43,7 +43,7 @@ def forget_keys(trees: Tree) -> None:
 
 @inlined_kernel
 def key_of(trees: Tree, row: int, node: int) -> float:
-    """Return the key of a node; without the allowance for negative indices that numba makes for signed ones."""
+    """Return the key of a node; the index is unsigned, so numba makes no allowance for negative ones."""
     return trees[np.uint64(row), np.uint64(node)]
 
 

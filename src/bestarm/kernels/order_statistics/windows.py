@@ -8,13 +8,12 @@ The n rewards of an arm, in sorted order, lie in piles with a window between eac
 A cut is a rank: the rewards below cut 0 and from cut 1 on are *trimmed*, those between are *kept*. A window is a short
 sorted array around its cut, so a cut that moves by one reward is one step in an array, and every order statistic near
 a cut can be read off. Almost every reward falls into the unsorted part of a pile: it is appended, and nothing else
-is looked at. Windows are refilled from the piles beside them and spilled into them (`piles.py`). Each pile and each
-half of a window carries its sum, so a trimmed mean is O(1). As long as nobody asks for an order statistic, as during
-forced exploration, rewards are left raw, and the first question divides them all in O(n).
+is touched. Windows are refilled from the piles beside them and spilled into them (`piles.py`). Each pile and each half
+of a window carries its sum, so a trimmed mean is O(1). While no order statistic is needed, as during forced
+exploration, rewards are left raw, and the first question divides them all in O(n).
 
 Cost of `insert`: O(1) on average for exchangeable rewards, O(log n) amortised for any order of them (`piles.py` says
-why). One exception: rewards that leave a pile and are 2^30 times larger than all that stays make the pile's sum be
-added up afresh.
+why). One exception: if rewards that leave a pile are 2^30 times larger than all that stay, its sum is added up afresh.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ from bestarm.kernels.order_statistics.sums import add, dwarfs, range_sum
 REACH = 16  # rewards on either side of its cut when a window is set up
 MARGIN = 2  # rewards on either side of its cut at the least, while the pile there has any
 
-_SOME = 4  # rewards that are worth a pass over them all
+_SOME = 4  # rewards from which a pass over all of them pays
 
 BELOW = constant(0)
 ABOVE = constant(1)
@@ -95,7 +94,7 @@ def _close_front(arm: Record, pool: Pool, w: int, indices: int) -> None:
 
 @kernel
 def _spill(arm: Record, pool: Pool, w: int) -> None:
-    """Make room in a window: all beyond REACH of its cut goes to the piles beside it."""
+    """Make room in a window: move rewards beyond REACH of its cut to the piles beside it."""
     start = arm.window[w]
     reserve = FIRST_RESERVE + 2 * w
     outward = arm.cut[w] - REACH
@@ -111,7 +110,7 @@ def _spill(arm: Record, pool: Pool, w: int) -> None:
 
 @kernel
 def _refill(arm: Record, pool: Pool, w: int, direction: int) -> bool:
-    """Bring the rewards next to a window from the pile below or above it into the window; False if it has none."""
+    """Bring the next rewards of the pile below or above a window into the window; return False if it has none."""
     reserve = FIRST_RESERVE + 2 * w + direction
     if arm.width[w] + REACH >= WINDOW:
         _spill(arm, pool, w)
@@ -141,7 +140,7 @@ def _refill(arm: Record, pool: Pool, w: int, direction: int) -> bool:
 
 @kernel
 def _borrow(arm: Record, pool: Pool, w: int) -> None:
-    """Take one reward over from the other window: pile 1 is empty and a cut has to pass."""
+    """Take one reward from the other window, because pile 1 is empty and a cut has to pass."""
     if arm.width[w] == WINDOW:
         _spill(arm, pool, w)
     if w == 0:
@@ -197,7 +196,7 @@ def _lower_cut(arm: Record, pool: Pool, w: int) -> None:
 
 @kernel
 def _move_cut(arm: Record, pool: Pool, w: int, rank: int) -> None:
-    """Let a cut have `rank` rewards of the arm below it, with rewards on either side of it in the window."""
+    """Move a cut to a rank, with rewards on either side of it in the window."""
     while True:
         position = arm.below[w] + arm.cut[w]
         if position < rank:
@@ -224,7 +223,7 @@ def _move_cut(arm: Record, pool: Pool, w: int, rank: int) -> None:
 
 @kernel
 def move_cuts(arm: Record, pool: Pool, rank_0: int, rank_1: int) -> None:
-    """Move both cuts; one on its way up goes first if it is the upper one, so that the two never pass each other."""
+    """Move both cuts; the upper one goes first if it moves up, so that the two never pass each other."""
     upper_first = arm.below[1] + arm.cut[1] < rank_1
     for turn in range(2 if rank_1 > 0 else 1):
         w = 1 - turn if upper_first else turn
@@ -284,7 +283,7 @@ def make_raw(arm: Record, pool: Pool) -> None:
 
 @kernel
 def has_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
-    """Tell whether an arm whose `room_left` is used up has room for more rewards, or finds some in the pool."""
+    """Tell whether an arm whose `room_left` is used up has room for more rewards, or finds it in the pool."""
     if recount_room_left(arm) > 0:
         return True
     if not find_room(arm, pool, used):
@@ -296,7 +295,7 @@ def has_room(arm: Record, pool: Pool, used: NDArray[np.int64]) -> bool:
 
 @inlined_kernel
 def insert_raw(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> None:
-    """Append a reward while order statistics are not asked for; `divide` will cut at two ranks, as `insert` does."""
+    """Append a reward while no order statistic is needed; `divide` will cut at two ranks, as `insert` does."""
     arm.count += 1
     arm.room_left -= 1
     append_to_bulk(arm, pool, RAW_PILE, value)
@@ -336,8 +335,8 @@ def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> N
 
     `rank_1` = 0 means that there is no second cut, always or never for an arm. `room_left` of the arm must be
     positive, and its rewards must not be raw.
-    Ranks may be any numbers with 0 <= rank_0 < rank_1 <= n, at most two rewards from where they were: rooms are
-    reckoned for that.
+    Ranks may be any numbers with 0 <= rank_0 < rank_1 <= n, at most two rewards from where they were: the room is
+    computed for that.
     """
     arm.count += 1
     arm.room_left -= 1
@@ -353,9 +352,9 @@ def insert(arm: Record, pool: Pool, value: float, rank_0: int, rank_1: int) -> N
 
 @kernel
 def insert_all(arm: Record, pool: Pool, begin: int, end: int) -> None:
-    """Insert rewards that lie at a place of the pool, where others are divided already; `move_cuts` has to follow.
+    """Insert a range of the pool into an arm that is divided already; `move_cuts` has to follow.
 
-    Their `room_left` is spent already.
+    The caller has already spent their `room_left`.
     """
     if end - begin >= _SOME:
         end = _put_far(arm, pool, begin, end)
@@ -368,7 +367,7 @@ def insert_all(arm: Record, pool: Pool, begin: int, end: int) -> None:
 
 @kernel
 def _put_far(arm: Record, pool: Pool, begin: int, end: int) -> int:
-    """Insert those rewards that belong to a bulk and to nowhere else; the others move up, to where is returned.
+    """Insert the rewards that surely belong to a bulk; move the others up, and return where they begin.
 
     Most belong to pile 1, as most rewards are kept; each of the two passes is free of branches.
     """
@@ -404,7 +403,7 @@ def _put_far(arm: Record, pool: Pool, begin: int, end: int) -> int:
 
 @kernel
 def _put_in_reserves(arm: Record, pool: Pool, begin: int, end: int) -> int:
-    """Insert those rewards that belong to a reserve and to nowhere else; the others move up, to where is returned."""
+    """Insert the rewards that surely belong to a reserve; move the others up, and return where they begin."""
     for store in range(FIRST_RESERVE, WAITING):
         if arm.held[store] + end - begin > arm.room[store]:
             cut_back(arm, pool, store)

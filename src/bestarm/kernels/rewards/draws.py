@@ -33,16 +33,16 @@ SHIFT = 5  # this kind and those after it look at the reward that they replace
 DRIFT = 6
 REFLECT = 7
 FORESEE = 8
-WHITE_BOX = 9  # knows the state of the certified method (white_box.py); of others, it plays a point
+WHITE_BOX = 9  # knows the state of the certified method (white_box.py); against others, it plays a point
 
-# Which rewards an adversary may replace, a rule: any; no more than a share of the rewards so far, of the arm or of all
-# arms; those of whole blocks of an arm's rewards.
+# The rule for which rewards an adversary may replace: any; at most a share of the rewards so far, of the arm or of all
+# arms; whole blocks of an arm's rewards.
 ANY = 0
 SHARE_OF_ARM = 1
 SHARE_OF_ALL = 2
 BLOCKS = 3
 
-# And which of those it does replace: those that a fair coin picks, or those in a tail of the arm's clean law.
+# And which of these it does replace: those that a fair coin picks, or those in a tail of the arm's clean law.
 FAIR = 0
 TOP = 1
 BOTTOM = -1
@@ -52,16 +52,16 @@ ROUNDING = 1e-9  # 0.29 * 100 is 28.999999999999996, and 29 of 100 rewards are a
 
 law_dtype = np.dtype([("kind", "i8"), ("a", "f8"), ("b", "f8"), ("c", "f8"), ("first", "i8"), ("last", "i8")])
 
-# One row a piece and arm, piece by piece; one piece unless the adversary changes over time.
+# One row per piece and arm, piece by piece; one piece unless the adversary changes over time.
 _values = [("kind", "i8"), ("a", "f8"), ("b", "f8"), ("c", "f8"), ("begin", "i8"), ("own_count", "i8")]
 _rule = [("rule", "i8"), ("share", "f8"), ("length", "i8")]  # see `allowed`
 _coin = [("tail", "i8"), ("threshold", "f8"), ("chance", "f8")]  # see `spared`
 attack_dtype = np.dtype([*_values, *_rule, *_coin])
 
 
-# What an adversary remembers of an arm: how many of its rewards it has replaced (if it goes by blocks: 1 if it replaces
-# the present one, else 0) and, if it sees the future, how many true rewards it has drawn ahead, the lowest and the
-# highest true reward up to the last of those, and the rewards drawn ahead.
+# An adversary's memory of an arm: how many of its rewards it has replaced (for blocks: 1 if it replaces the present
+# one, else 0) and, if it sees the future, how many true rewards it has drawn ahead, the lowest and the highest true
+# reward up to the last of those, and the rewards drawn ahead.
 AHEAD = 32
 _HITS = 0
 _LEFT = 1
@@ -121,7 +121,7 @@ def _clean_of(laws: Laws, rng: np.random.Generator, arm: int) -> float:
 
 @inlined_kernel
 def spared(law: Record, reward: float, rng: np.random.Generator) -> bool:
-    """Toss the coin of an adversary that sees the reward first; tell whether it leaves the reward as it is.
+    """Toss the coin of an adversary that sees the reward first; tell whether it leaves the reward alone.
 
     A reward beyond the threshold is hit, and one at it (an atom of a discrete law) with probability `chance`, so that a
     share epsilon is hit in all. An arm of such an adversary whose coin is fair has epsilon itself as its `chance`.
@@ -150,7 +150,7 @@ def allowed(laws: Laws, law: Record, rng: np.random.Generator, arm: int, pulls: 
 
 
 def new_memory(arms: int, *, foresees: bool) -> NDArray[np.float64]:
-    """Return what an adversary with a rule, or one that sees the future, remembers before the first pull."""
+    """Return the empty memory of an adversary with a rule, or of one that sees the future."""
     if not foresees:
         return np.zeros((arms, _LEFT))
     memory = np.zeros((arms, _FIRST_AHEAD + AHEAD))
@@ -160,7 +160,7 @@ def new_memory(arms: int, *, foresees: bool) -> NDArray[np.float64]:
 
 @kernel
 def forget(laws: Laws) -> None:
-    """Make the adversary forget all it has seen and done."""
+    """Clear the adversary's memory."""
     for arm in range(laws.memory.shape[0]):
         laws.memory[arm, _HITS] = 0.0
         if laws.memory.shape[1] > _LEFT:
@@ -169,7 +169,7 @@ def forget(laws: Laws) -> None:
 
 @kernel
 def _foreseen(laws: Laws, rng: np.random.Generator, arm: int) -> float:
-    """Return the next true reward of an arm; whenever none is left, the next AHEAD of them are drawn."""
+    """Return the next true reward of an arm; when none is left, draw the next AHEAD of them."""
     memory = laws.memory
     if memory[arm, _LEFT] == 0.0:
         for index in range(AHEAD):

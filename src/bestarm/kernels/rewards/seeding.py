@@ -1,7 +1,7 @@
 """Start NumPy's own generator from the seed of a trial in compiled code, bit for bit as NumPy does.
 
-A generator takes 4 microseconds to make in Python, as long as a few hundred pulls; starting one that is there anew
-takes 20 nanoseconds. How PCG64 starts (O'Neill 2014) is part of NumPy's promise that streams do not change.
+A generator takes 4 microseconds to make in Python, as long as a few hundred pulls; restarting an existing one takes 20
+nanoseconds. How PCG64 starts (O'Neill 2014) is part of NumPy's promise that streams do not change.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The forced exploration of a simulated trial at the cost of its draws.
 
 No estimate is used before every arm has T rewards (MTCD21, before the arm selection rule), and until then arms take
-turns, lowest index first, in both of its algorithms. So all that these pulls have to do is to put rewards where they
-will be divided, and the last round, after which a decision may follow, is left to the method.
+turns, lowest index first, in both of its algorithms. So these pulls only have to put rewards where they will be
+divided. The last round, after which a decision may follow, is left to the method.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def explore(
 ) -> bool:
     """Make all rounds of forced exploration but the last, from a new state on; none if they are few.
 
-    False, and no reward is drawn, if the pool has no room for them.
+    If the pool has no room for them, draw no reward and return False.
     """
     settings = rule[0]
     arms = state.arms
@@ -74,7 +74,7 @@ def _draw_rounds(state: State, laws: Laws, rng: np.random.Generator, rounds: int
                 slot += stride
                 t += 1
         return
-    # Many arms are more places than the nearest cache has lines: draw a few rounds side by side, then deal them out.
+    # Many arms need more lines than the nearest cache has: draw a few rounds side by side, then deal them out.
     deck = state.used[0]
     wide = arms.size + PADDING
     for begin in range(0, rounds, DEALT):

@@ -1,7 +1,7 @@
 """Leader and challenger of Algorithm 1 without a scan of all arms: trees whose keys are upper ends of a later time.
 
-All upper ends grow with log t at every pull. So the keys of the challengers' tree are upper ends as they will be at a
-later time: bounds that hold for a while, and that are hardly too high. docs/explanation/speed.md has the argument.
+All upper ends grow with log t at every pull. So the keys of the challengers' tree are the upper ends at a later time:
+bounds that hold for a while, and that are hardly too high. docs/explanation/speed.md has the argument.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _OFTEN = 16  # pulls
 
 @inlined_kernel
 def renew_keys(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, index: int) -> None:
-    """Renew the leader and the keys after a reward of an arm; those of all arms the first time, and from time to time.
+    """Renew the leader and the keys after a reward of an arm; all keys the first time, and from time to time.
 
-    From the first call on, it must be told of every reward.
+    From the first call on, it must be called for every reward.
     """
     if control.ahead == 0:
         _set_all_keys(arms, control, rule, pool, trees)
@@ -62,10 +62,10 @@ def challenger_and_overlap(arms: Arms, control: Record, rule: Record, trees: Tre
 
 @inlined_kernel
 def _challenger(arms: Arms, rule: Record, trees: Tree, root: float) -> int:
-    """Return the arm but the leader with the highest upper end.
+    """Return the arm with the highest upper end, except the leader.
 
-    The keys are upper ends at the time `ahead` >= t, so they are above those at t, though not by much: mostly the arm
-    with the highest key is out of reach of all others.
+    The keys are upper ends at the time `ahead` >= t, so they are a little above those at t: mostly no other arm can
+    reach the one with the highest key.
     """
     found, second = first_and_second(trees, CHALLENGERS)
     if arms.size > MANY:
@@ -83,7 +83,7 @@ def _upper(trees: Tree, rule: Record, leaf: int, root: float) -> float:
 
 @kernel
 def _look_ahead(arms: Arms, control: Record, rule: Record, trees: Tree) -> None:
-    """Set the challengers' keys to upper ends as they will be at a later time."""
+    """Set the challengers' keys to their upper ends at a later time."""
     # Not too far ahead: the method keeps upper ends level, so a little slack lets many arms reach the highest one.
     control.ahead = control.t + max(min(control.t >> 4, max(arms.size >> 1, _OFTEN)), 1)
     control.ahead_root = gap_log_root(rule, control.ahead)
@@ -108,7 +108,7 @@ def _set_all_keys(arms: Arms, control: Record, rule: Record, pool: Pool, trees: 
 
 @inlined_kernel
 def _set_keys(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree, index: int) -> None:
-    """Renew the leader and the keys of an arm that has a new estimate. The leader is no challenger: -infinity."""
+    """Renew the leader and the keys of an arm with a new estimate. The leader's challenger key is -infinity."""
     first = first_leaf(trees)
     before = control.leader
     highest = trees[LEADERS, first + before]
@@ -129,7 +129,7 @@ def _set_keys(arms: Arms, control: Record, rule: Record, pool: Pool, trees: Tree
 
 @kernel
 def _closest_challenger(rule: Record, trees: Tree, root: float, found: int) -> int:
-    """Look into all branches whose key reaches the best upper end found so far."""
+    """Search all branches whose key reaches the best upper end found so far."""
     leaves = first_leaf(trees)
     reach = _upper(trees, rule, leaves + found, root)
     node = CHILDREN

@@ -1,6 +1,6 @@
-"""A hint to the processor: fetch what will soon be needed into the cache while there is other work to do.
+"""A hint to the processor to fetch memory that will soon be needed into the cache, while there is other work to do.
 
-Of a thousand arms, the next one to be pulled is seldom in the nearest cache. A hint has no effect on any result.
+With a thousand arms, the next one to be pulled is seldom in the nearest cache. A hint has no effect on any result.
 """
 
 from __future__ import annotations
@@ -16,6 +16,6 @@ from bestarm.kernels.jit.private import hint
 
 @inlined_kernel
 def fetch(array: NDArray[Any], index: int, lines: int) -> None:
-    """Have some lines of the cache fetched, from an element of an array on."""
+    """Fetch some cache lines, starting at an element of an array."""
     for line in range(lines):
         hint(array, index, LINE * line)

@@ -1,6 +1,6 @@
-"""Rounds of Algorithm 2 in which nobody can be eliminated, whatever the rewards: no test is needed in them.
+"""Rounds of Algorithm 2 in which no arm can be eliminated, whatever the rewards: they need no test.
 
-Rewards that come in can move an estimate only so far. docs/explanation/speed.md has the argument.
+New rewards can move an estimate only so far. docs/explanation/speed.md has the argument.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ SHORTEST, LONGEST = 3, SHORT_WAIT  # quiet stretches, in rounds
 
 @kernel
 def quiet_until(arms: Arms, control: Record, rule: Record, pool: Pool, members: Members, highest: float) -> int:
-    """Return the last round up to which no arm can be eliminated, or 0: nothing is known.
+    """Return the last round up to which no arm can be eliminated, or 0 if nothing is known.
 
-    As many more are tried as twice the last stretch that held, then half of that, and so on.
+    It tries twice the last stretch that held, then half of that, and so on.
     """
     if rule.shortcuts == 0 or rule.estimator == MEAN or control.active == 1:
         return 0
@@ -68,8 +68,8 @@ def _sight(arm: Record, rule: Record) -> int:
 def _extremes(arm: Record, rule: Record, pool: Pool, more: int) -> tuple[float, float]:
     """Return bounds of the estimate of an arm after `more` rewards, whatever they are; infinite if there are none.
 
-    Of n + m rewards, the one of rank r lies between those of rank r - m and r of the n: so the m new ones can at most
-    replace m that are kept at one end by m from beyond the other end.
+    Among n + m rewards, the one of rank r lies between those of rank r - m and r of the n. So the m new ones can at
+    most replace m kept rewards at one end by m from beyond the other end.
     """
     n = arm.count
     if rule.estimator == MEDIAN:
@@ -94,7 +94,7 @@ def _is_quiet(
 ) -> bool:
     """Tell whether no arm can be eliminated for some rounds: the lowest estimate stays within 2 gamma of the highest.
 
-    Bounds of the estimates widen and gamma_t falls with every round, so the last one speaks for all before it.
+    Bounds of the estimates widen and gamma_t falls with every round, so the last round stands for all before it.
     """
     reach = 2.0 * elimination_radius(rule, rule.counted, elimination_time(arms, rule, control.rounds + more))
     lowest = np.inf

@@ -1,10 +1,10 @@
-"""Quiet stretches of a simulated trial: pulls that are known to change no decision cost no more than their draws.
+"""Quiet stretches of a simulated trial: pulls that cannot change a decision cost no more than their draws.
 
 - Certified: no pair is compared before the round `next_check` (certified.py).
 - Elimination: no arm can be eliminated up to the round `quiet` (quiet_bounds.py).
 
-Rewards wait in the arms' stores; which arms are pulled, and in which order, is what the methods would choose. Whole
-rounds are made, from the beginning of one on, as far as there is room.
+Rewards wait in the arms' stores. The same arms are pulled, in the same order, as the methods would choose. Only whole
+rounds are made, as far as there is room.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def draw_quiet(
     max_pulls: int,
     watched: bool,
 ) -> None:
-    """Make the pulls that change no decision, if there are any; one by one if the adversary watches the evidence."""
-    # Asked here and not where it is done: a call at every pull would cost as much as the pull.
+    """Make the pulls that change no decision, if any; none in advance if the adversary watches the evidence."""
+    # Tested here and not in the callee: a call at every pull would cost as much as the pull.
     if members is not None:
         quiet = state.control[0].quiet > state.control[0].rounds
         if quiet:

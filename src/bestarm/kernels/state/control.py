@@ -1,4 +1,4 @@
-"""The record of the whole: what every method keeps, and what each family keeps besides."""
+"""The control record of a method: the fields that every method has, and those of each family."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ certified_dtype = np.dtype(
         ("next_check", "i8"),  # no pair is compared before this round
         ("located", "i8"),  # the round at which locations are renewed
         ("champions", "i8", (CHAMPIONS,)),
-        ("room", "i8"),  # rewards of an arm that there is room for, a power of two
+        ("room", "i8"),  # how many rewards of an arm there is room for, a power of two
     ]
 )

@@ -1,4 +1,4 @@
-"""Counts of rewards, each kept in one place: one more of an arm, the fewest of all arms, the less-pulled of two."""
+"""Counts of rewards: one more of an arm, the fewest of all arms, the less-pulled of two."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def count_reward(arm: Record, control: Record) -> None:
 
 @inlined_kernel
 def count_fewest(arms: NDArray[np.void], control: Record, index: int) -> None:
-    """Keep the smallest number of pulls, after a reward of an arm, in amortised O(1): K steps for every K rewards."""
+    """Update the smallest number of pulls after a reward of an arm, in amortised O(1): K steps for every K rewards."""
     if arms[index].told - 1 == control.fewest:
         control.at_fewest -= 1
         if control.at_fewest == 0:
@@ -39,7 +39,7 @@ def count_fewest(arms: NDArray[np.void], control: Record, index: int) -> None:
 
 @inlined_kernel
 def less_pulled(one: int, pulls: int, other: int, other_pulls: int) -> int:
-    """Return which of two arms has fewer pulls, and so the larger radius; the lower one if they have as many."""
+    """Return which of two arms has fewer pulls, and so the larger radius; the lower one if they have equally many."""
     if pulls == other_pulls:
         return min(one, other)
     return one if pulls < other_pulls else other

@@ -1,4 +1,4 @@
-"""The estimate of an arm's mean by trimmed mean, median or mean, and how its rewards are kept for that."""
+"""The estimate of an arm's mean by trimmed mean, median or mean, and how its rewards are kept."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def first_rank(rule: Record, count: int) -> int:
 
 @inlined_kernel
 def second_rank(rule: Record, count: int) -> int:
-    """Return the rank from which on rewards are trimmed at the high end; 0 for the median, which needs one cut."""
+    """Return the rank from which rewards are trimmed at the high end; 0 for the median, which needs one cut."""
     if rule.estimator == MEDIAN:
         return 0
     return count - int(rule.alpha * count)
@@ -34,7 +34,7 @@ def second_rank(rule: Record, count: int) -> int:
 
 @inlined_kernel
 def keep_reward(arm: Record, rule: Record, pool: Pool, reward: float, may_wait: bool) -> None:
-    """Keep a reward that has been counted. It `may_wait` to be inserted if nobody will ask for the estimate soon."""
+    """Keep a reward that has been counted. It `may_wait` to be inserted if the estimate is not needed soon."""
     if rule.estimator == MEAN:
         arm.count += 1
         add_to_pile(arm, MEAN_PILE, reward)
@@ -52,7 +52,7 @@ def keep_reward(arm: Record, rule: Record, pool: Pool, reward: float, may_wait: 
 
 @kernel
 def _insert_waiting(arm: Record, rule: Record, pool: Pool) -> None:
-    """Insert the rewards that nobody has asked about yet."""
+    """Insert the rewards that wait."""
     insert_all(arm, pool, arm.start[WAITING], arm.start[WAITING] + arm.held[WAITING])
     arm.held[WAITING] = 0
     move_cuts(arm, pool, first_rank(rule, arm.count), second_rank(rule, arm.count))

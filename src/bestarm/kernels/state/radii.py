@@ -1,4 +1,4 @@
-"""Exploration times and confidence radii of MTCD21, one formula a function (readings: docs/explanation/readings.md)."""
+"""Exploration times and confidence radii of MTCD21, a function per formula (readings: docs/explanation/readings.md)."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def elimination_radius(rule: Record, arms: float, t: float) -> float:
 
 @inlined_kernel
 def elimination_time(arms: Arms, rule: Record, finished: int) -> float:
-    """Return t of the test after a number of finished rounds: that number, or 1 + all pulls before the last of them.
+    """Return the t of the test after some finished rounds: their number, or 1 + all pulls before the last of them.
 
-    An arm that was dropped has stopped counting; rewards ahead of the round do not count either.
+    A dropped arm no longer counts; rewards ahead of the round do not count either.
     """
     if rule.clock == ROUNDS:
         return float(finished)

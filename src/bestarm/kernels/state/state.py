@@ -1,4 +1,4 @@
-"""The state that a method works on: made before the first reward, moved to a larger pool, made new for a trial."""
+"""The state that a method works on: create it, move it to a larger pool, reset it for the next trial."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ ring_dtype = np.dtype(
 
 
 class Evidence(NamedTuple):
-    """What the certified method keeps besides its rings of rewards: one of the last three, the others are None."""
+    """The evidence of the certified method, besides its rings of rewards: two of the last three are None."""
 
     survivors: Indices  # the arms that have not been dropped, in order, at the beginning
-    duels: NDArray[np.float64]  # for each champion and arm: where to look first, and from which round on
+    duels: NDArray[np.float64]  # for each champion and arm: where the search starts, and from which round on
     scratch: Scratch  # room to work in
     lattice: Lattice | None  # evidence of each arm: sub-Gaussian rewards,
     tallies: Tallies | None  # rewards within bounds,
@@ -57,14 +57,14 @@ class Evidence(NamedTuple):
 
 
 class State(NamedTuple):
-    """All that changes as rewards come in: a record of the whole (length 1), one an arm, their rewards, and an index.
+    """Everything that changes as rewards come in: a control record (length 1), one record per arm, rewards, an index.
 
-    The index belongs to the family, and those of the others are None. Of `if x is not None`, numba drops what
-    follows before it compiles anything, if x is an argument that is None: so a family brings no code of another. (Of
-    `if x is None` it drops nothing.)
-    Functions called from Python take a State and a Rule. What is called at every pull is inlined, or is handed single
-    records and arrays: a record is one pointer, an array seven words (see Samples). A tuple in the tuple takes
-    numba half a microsecond to recognise at each call from Python, so there is one, where it holds most.
+    The index belongs to the family, and those of other families are None. If an argument x is None, numba drops the
+    code after `if x is not None` before it compiles anything: so a family brings no code of another. (It drops nothing
+    after `if x is None`.)
+    Functions called from Python take a State and a Rule. Functions called at every pull are inlined, or take single
+    records and arrays: a record is one pointer, an array seven words (see Samples). Numba takes half a microsecond to
+    recognise a tuple inside the tuple at each call from Python, so there is only one, where it holds most.
     """
 
     control: NDArray[np.void]  # see control.py
@@ -85,9 +85,9 @@ CertifiedState = Any  # a State whose evidence is not None
 
 
 def new_state(arms: int, rule: Rule, *, rewards: int = 0, pool: Pool | None = None) -> State:
-    """Return the state before the first reward, with room for as many as are foreseen; it grows if there are more.
+    """Return the state before the first reward, with room for the expected number of rewards; it can grow.
 
-    A pool that is no longer in use may be used again.
+    A pool that is no longer in use may be passed in again.
     """
     family = rule["family"][0]
     if family == CERTIFIED:
@@ -107,7 +107,7 @@ def new_state(arms: int, rule: Rule, *, rewards: int = 0, pool: Pool | None = No
 
 
 def _new_evidence(arms: int, rule: Rule, rewards: int, pool: Pool | None) -> State:
-    """Return the state of the certified method: rewards are kept in a ring an arm."""
+    """Return the state of the certified method, which keeps rewards in one ring per arm."""
     kind = rule["kind"][0]
     wanted = min(max(rewards // arms, SMALLEST_RING), int(rule["kept"][0])) if kind == LATTICE else SMALLEST_RING
     room = 1 << (wanted - 1).bit_length()
@@ -154,12 +154,12 @@ def make_room(state: State, index: int) -> State:
     return state._replace(pool=pool)
 
 
-# ------------------------------------------------------------------------------------------- a state for the next trial
+# ------------------------------------------------------------------------------------------ the state of the next trial
 
 
 @kernel
 def renew(state: State, blank: State, rule: Record) -> None:
-    """Make a state what a new one is: `blank`, of the same arms and rule. Its pool stays as large as it was."""
+    """Reset a state to `blank`, a new one with the same arms and rule. Its pool stays as large as it was."""
     _renew(state, blank, rule, state.trees, state.members, state.evidence)
 
 
@@ -185,7 +185,7 @@ def _renew_arms(state: State, blank: State, rule: Record) -> None:
     arms = state.arms
     for index in range(arms.size):
         arm = arms[index]
-        new = blank.arms[index]  # a row of its own: what is to be remembered is put there first
+        new = blank.arms[index]  # a separate row: what to remember is put there first
         if rule.shortcuts == 1:  # where to divide rewards of the same laws
             new.guessed = arm.guessed
             for slot in range(4):

@@ -1,4 +1,4 @@
-"""What Python calls where a pool may turn out too small: grow it, and go on where the kernel stopped."""
+"""Entry points for Python that grow a pool which turns out too small, and go on where the kernel stopped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bestarm.kernels.trials.verbs import tell
 def tell_on(
     state: State, rule: Rule, indices: NDArray[np.int64], rewards: NDArray[np.float64], begin: int = 0
 ) -> tuple[State, int, bool]:
-    """Tell rewards from `begin` on, up to a decision; return the state, where it stopped, and if it was decided."""
+    """Tell rewards from `begin` on, up to a decision; return the state, where it stopped, and whether it decided."""
     index, decided = tell(state, rule, indices, rewards, begin)
     while index < indices.size and not decided:
         state = make_room(state, indices[index])

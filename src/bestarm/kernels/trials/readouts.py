@@ -1,4 +1,4 @@
-"""What is read off the evidence besides the decision: intervals, alarms, the lead over another arm, its evidence.
+"""Read more off the evidence than the decision: intervals, alarms, the lead over another arm and its evidence.
 
 Section numbers are those of docs/explanation/certified.md.
 """
@@ -30,8 +30,8 @@ def interval(
 ) -> tuple[float, float, float]:
     """Return an estimate of an arm's mean and the ends of its interval, from the rewards of completed rounds.
 
-    The estimate is where evidence for a higher and for a lower mean balance, or, where the interval is infinite, the
-    arm's location; within bounds, and without contamination, it is the plain mean, which is always in the interval
+    The estimate is where the evidence for a higher and for a lower mean balance or, if the interval is infinite, the
+    arm's location. With bounds, and without contamination, it is the plain mean, which is always in the interval
     (section 9).
     """
     arms, control, pool, scratch = state.arms, state.control[0], state.pool, state.evidence.scratch
@@ -63,7 +63,7 @@ def interval(
 
 @entry_kernel
 def interval_of(state: CertifiedState, rule: Rule, index: int) -> tuple[float, float, float]:
-    """Return the estimate of one arm's mean and the ends of its interval; the other arms are not looked at."""
+    """Return the estimate of one arm's mean and the ends of its interval."""
     return interval(state, rule[0], state.evidence.lattice, state.evidence.tallies, state.evidence.sums, index)
 
 
@@ -95,7 +95,7 @@ def find_alarms(state: CertifiedState, rule: Rule, alarms: NDArray[np.int64]) ->
 
 @entry_kernel
 def count_replaced(rule: Rule, arms: int, n: int, told: int) -> float:
-    """Return how many rewards may have been replaced, of the n of one arm or of all that were told (section 3)."""
+    """Return how many rewards may have been replaced, of the n of one arm or of all told (section 3)."""
     return contaminated_count(rule[0], arms, n, told)
 
 
@@ -113,7 +113,7 @@ def _proves(
     count: float,
     enough: float,
 ) -> bool:
-    """Tell whether arm 0 leads arm 1 by more than `lead`, in the units of the bets, with so much log evidence."""
+    """Tell whether arm 0 leads arm 1 by more than `lead`, in the units of the bets, with log evidence `enough`."""
     control, pool, scratch = state.control[0], state.pool, state.evidence.scratch
     n, n_two = state.arms[0].told, state.arms[1].told
     replaced = own_or_shared(rule, count)
@@ -148,7 +148,7 @@ def _prepare(
 
 @entry_kernel
 def is_pair_proved(state: CertifiedState, rule: Rule, count: float) -> bool:
-    """Tell whether the evidence that the first of two arms is better drops the second; `count` rewards are replaced."""
+    """Tell whether the evidence for the first of two arms drops the second, with `count` replaced rewards."""
     rows, tallies, sums = state.evidence.lattice, state.evidence.tallies, state.evidence.sums
     _prepare(state, rule[0], rows, tallies, sums)
     return _proves(state, rule[0], rows, tallies, sums, 0.0, count, rule[0].log_threshold)
@@ -156,9 +156,9 @@ def is_pair_proved(state: CertifiedState, rule: Rule, count: float) -> bool:
 
 @entry_kernel
 def judge_pair(state: CertifiedState, rule: Rule, count: float, widest: float) -> tuple[float, float]:
-    """Return the log evidence that the first of two arms is better, and the largest lead that is proved, if any.
+    """Return the log evidence that the first of two arms is better, and the largest proved lead, if any.
 
-    A lead is looked for between -widest and widest, in the units of the bets; -infinity if not even -widest is proved.
+    The lead is sought between -widest and widest, in the units of the bets; -infinity if not even -widest is proved.
     """
     rows, tallies, sums = state.evidence.lattice, state.evidence.tallies, state.evidence.sums
     _prepare(state, rule[0], rows, tallies, sums)

@@ -22,7 +22,7 @@ FINISHED = -1
 
 
 class Outcome(NamedTuple):
-    """What came out of each trial."""
+    """The outcome of each trial."""
 
     pulls: NDArray[np.int64]
     answers: NDArray[np.int64]  # -1 for none
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
 
 class Seeds(NamedTuple):
-    """What the trials' generator is started from: four words a row, and one for the method's random choices."""
+    """The seeds of the trials: four words per row for the generator, and one for the method's random choices."""
 
     words: Words
     generator: Words  # where the generator keeps its state; empty if it is used as it comes
@@ -89,7 +89,7 @@ def _explore(
 
 @kernel
 def _run_trial(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, max_pulls: int) -> int:
-    """Run a trial, or go on with it: until it is FINISHED, or an arm, which is returned, needs a larger pool."""
+    """Run or continue a trial until it is FINISHED, or until an arm, which is returned, needs a larger pool."""
     trees, members, evidence = state.trees, state.members, state.evidence
     if state.control[0].t == 0 and not _explore(state, rule, laws, rng, max_pulls, trees, members):
         return 0
@@ -109,10 +109,10 @@ def run_trials(
     begun: bool,
     outcome: Outcome,
 ) -> tuple[int, int]:
-    """Run trials one after the other, in the same memory, and write what came out of each.
+    """Run trials one after the other, in the same memory, and write the outcome of each.
 
-    Return where it stopped and why: all trials are FINISHED, or an arm needs a larger pool. Then call again with that,
-    from the trial that is returned, which has `begun`.
+    Return where it stopped and why: all trials are FINISHED, or an arm needs a larger pool. Then call again with a
+    larger pool, from the trial that is returned, which has `begun`.
 
     `blank` is a new state and `state` one to work in. The seed of a trial goes to `rule`, which is changed.
     """
@@ -136,7 +136,7 @@ def run_trials(
 
 @entry_kernel
 def draw_only(laws: Laws, rng: np.random.Generator, arms: NDArray[np.int64]) -> float:
-    """Draw the rewards of the given arms and return their sum: what a simulated pull costs at the least."""
+    """Draw the rewards of the given arms and return their sum: the least that a simulated pull can cost."""
     total = 0.0
     for t in range(arms.size):
         total += pull(laws, rng, arms[t], t, t)

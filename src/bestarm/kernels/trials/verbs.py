@@ -1,7 +1,7 @@
 """Every method as verbs on its state: `choose` an arm, `observe` a reward (which may stop it), read an interval.
 
-Only the gap family has `trees`, only elimination `members`, only certified `evidence`: they are arguments beside the
-state that they belong to because numba leaves out the code of a family whose argument is None.
+Only the gap family has `trees`, only elimination has `members`, only certified has `evidence`. They are separate
+arguments, beside the state that they belong to, because numba leaves out the code of a family whose argument is None.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def observe(
     index: int,
     reward: float,
 ) -> None:
-    """Take a reward in; after a decision it is recorded and changes nothing else. The arm must have room."""
+    """Take in a reward; after a decision it is recorded and changes nothing else. The arm must have room."""
     arms, control, pool = state.arms, state.control[0], state.pool
     if trees is not None:
         count_reward(arms[index], control)
@@ -78,7 +78,7 @@ def observe(
 def find_room(
     state: State, rule: Record, trees: Tree | None, members: Indices | None, evidence: Evidence | None, index: int
 ) -> bool:
-    """Find room for another reward of an arm that has no more; False if only a larger pool will do."""
+    """Find room for another reward of an arm that has none left; return False if that takes a larger pool."""
     found = False
     if trees is not None:
         found = has_room(state.arms[index], state.pool, state.used)
@@ -129,7 +129,7 @@ def ask(state: State, rule: Rule, number: int, indices: NDArray[np.int64]) -> No
 def tell(
     state: State, rule: Rule, indices: NDArray[np.int64], rewards: NDArray[np.float64], begin: int
 ) -> tuple[int, bool]:
-    """Take rewards in from `begin` on, up to a decision or a lack of room; return where it stopped and if decided."""
+    """Take in rewards from `begin` on, up to a decision or a lack of room; return where it stopped and if decided."""
     control = state.control[0]
     trees, members, evidence = state.trees, state.members, state.evidence
     was_done = control.done > 0

@@ -1,4 +1,4 @@
-"""The adversary that knows all about the certified method: it plays the value that hurts the evidence most.
+"""The adversary that knows the state of the certified method: it plays the value that hurts the evidence most.
 
 At the sub-cell where the best arm and its strongest rival were last compared, one bet carries most of the
 evidence. Its h is least at y*: a reward of the best arm is put there, and one of any other arm at the mirror image.
@@ -23,7 +23,7 @@ FARTHEST = -3.0  # sigmas from the cell, for a bet that has no least value
 
 @kernel
 def _worst_value(state: CertifiedState, rule: Record, rows: Lattice, best: int, index: int, otherwise: float) -> float:
-    """Return the value to put in place of a reward of an arm; before pairs are first compared, the one given."""
+    """Return the value that replaces a reward of an arm; before pairs are first compared, the given one."""
     control, survivors = state.control[0], state.evidence.survivors
     scratch, duels = state.evidence.scratch, state.evidence.duels
     rival = -1
