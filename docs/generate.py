@@ -61,7 +61,7 @@ def errors_page() -> str:
         bases = ", ".join(f"`{base.__name__}`" for base in kind.__bases__)
         classes.append(f"| [`{kind.__name__}`](#{kind.__name__.lower()}) | `{kind.code}` | {bases} | {when} |")
     rules = ["| parameter | must | note |", "|---|---|---|"]
-    rules += [f"| `{name}` | {rule} | {fix} |" for name, (*_, rule, fix) in sorted(RANGES.items())]
+    rules += [f"| `{name}` | {allowed.rule} | {allowed.fix} |" for name, allowed in sorted(RANGES.items())]
     page = (HERE / "reference" / "errors.md").read_text(encoding="utf-8")
     return _filled(_filled(page, "classes", classes), "rules", rules)
 

@@ -1,4 +1,4 @@
-"""bestarm: which of K options has the highest mean reward, even if some of the rewards were corrupted."""
+"""Find which of K options has the highest mean reward, even if some of the rewards were corrupted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The question: which arms, how sure, how much contamination, how noisy. Checked here, once, and nowhere else."""
+"""The question: which arms, how sure, how much contamination, how noisy. It is checked here, and only here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bestarm.phrases import Phrase, Setting, Verbatim
 from bestarm.validation import checked, number
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar  # which knows defaults: a bare `Result` is a Result[Any]
+    from typing_extensions import TypeVar  # it has defaults: a bare `Result` is a Result[Any]
 
     LabelT = TypeVar("LabelT", bound=Hashable, default=Any)
 else:
@@ -27,18 +27,18 @@ Label = Hashable
 """What names an arm: anything that can be looked up, such as a text or a number."""
 
 LARGEST_REWARD = 1e290  # sums of 10^18 such rewards are still finite
-MOST_ARMS = 1_000_000  # certified takes 24 kB an arm, once each was told a reward
+MOST_ARMS = 1_000_000  # certified takes 24 kB per arm, once each arm has a reward
 _WIDEST = (-LARGEST_REWARD, LARGEST_REWARD)
 
 
 @dataclass(frozen=True)
 class Problem(Generic[LabelT]):
-    """A best-arm question that makes sense; `pose` is the way to make one.
+    """A valid best-arm question; `pose` makes one.
 
     Attributes
     ----------
     labels : tuple
-        The arms, in order; an arm's index is its place here.
+        The arms; an arm's index is its position in this tuple.
     delta : float
         Accepted probability of a wrong answer.
     epsilon : float
@@ -69,7 +69,7 @@ def pose(
     sigma: float | None = None,
     bounds: tuple[float, float] | None = None,
 ) -> Problem[LabelT]:
-    """Return the problem, or refuse it with an `InputError` that says what is wrong.
+    """Return the problem, or raise an `InputError` that says what is wrong with it.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def pose(
 
 
 def checked_reward(problem: Problem, value: object) -> float:
-    """Return a reward as a float, or refuse it."""
+    """Return a reward as a float, or reject it."""
     low, high = problem.bounds or _WIDEST
     if type(value) is float and low <= value <= high:  # the common case, in a sixth of the time
         return value
@@ -131,17 +131,17 @@ def checked_reward(problem: Problem, value: object) -> float:
 
 
 def checked_rewards(problem: Problem, values: object) -> NDArray[np.float64]:
-    """Return rewards as an array, or refuse them all for the sake of one."""
+    """Return rewards as an array; reject all if any is invalid."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise InputError("rewards", "be a flat list of numbers", values, "use tell for a single reward")
     if not isinstance(values, np.ndarray):
         items = list(values)
-        if not set(map(type, items)) <= {float}:  # anything else is looked at one by one; floats need not be
+        if not set(map(type, items)) <= {float}:  # other types are checked one by one
             items = [checked_reward(problem, value) for value in items]
         values = np.array(items, dtype=np.float64)
     if values.ndim != 1 or values.dtype.kind not in "fiub":
         raise InputError("rewards", "be a flat list of numbers", values, "use tell for a single reward")
-    with np.errstate(over="ignore"):  # what is too large for a double becomes infinite, and is refused below
+    with np.errstate(over="ignore"):  # a number too large for a double becomes infinite, and is rejected below
         rewards: NDArray[np.float64] = values.astype(np.float64)
     low, high = problem.bounds or _WIDEST
     wrong = np.flatnonzero(~((rewards >= low) & (rewards <= high)))
@@ -150,24 +150,24 @@ def checked_rewards(problem: Problem, values: object) -> NDArray[np.float64]:
     return rewards
 
 
-_BOOLS = bool, np.bool_  # to write it out as a union takes half a microsecond at every call
+_BOOLS = bool, np.bool_  # a union made at every call would take half a microsecond
 
 
 def place_of(arm: Label, index: Mapping[Any, int], labels: tuple[Label, ...]) -> int:
-    """Return the place of an arm among the labels, by an index of them; refuse what is none of them."""
+    """Return the index of an arm among the labels; reject what is not a label."""
     try:
         slot = index[arm]
         if isinstance(arm, _BOOLS) and not isinstance(labels[slot], bool):
-            raise KeyError  # True is equal to 1, but no name for the second arm
+            raise KeyError  # True equals 1, but does not name the second arm
         return slot
-    except (KeyError, TypeError):  # a TypeError is what a label that can't be looked up gives
+    except (KeyError, TypeError):  # a TypeError: the value is not hashable
         known = ", ".join(repr(label) for label in labels[:8])
         more = ", ..." if len(labels) > 8 else ""
         raise InputError("arm", "be one of the labels", arm, f"the arms are {known}{more}") from None
 
 
 def places_of(arms: Sequence[Label], index: Mapping[Any, int], labels: tuple[Label, ...]) -> NDArray[np.int64]:
-    """Return the places of many arms, or refuse them all for the sake of one."""
+    """Return the indices of many arms; reject all if any is not a label."""
     if isinstance(arms, np.ndarray) and _are_places(arms, labels):
         return arms.astype(np.int64)
     if isinstance(arms, str | set | frozenset) or not isinstance(arms, Iterable):
@@ -176,7 +176,7 @@ def places_of(arms: Sequence[Label], index: Mapping[Any, int], labels: tuple[Lab
 
 
 def _are_places(arms: NDArray[Any], labels: tuple[Label, ...]) -> bool:
-    """Tell whether an array of labels is one of places, all of them valid, so that no look-up is needed."""
+    """Tell whether the labels of an array are their own indices, so that no look-up is needed."""
     return (
         arms.dtype.kind in "iu"
         and arms.ndim == 1

@@ -1,4 +1,4 @@
-"""The rules for numbers that users pass, each written once: what is allowed, and what to do about the rest."""
+"""The rules for numbers that users pass, each written once: the allowed range, and the fix for other values."""
 
 from __future__ import annotations
 
@@ -7,46 +7,55 @@ import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bestarm.errors import InputError
 
-HUGE = 1e300  # counts as infinite, so that sums and differences of what is smaller are finite
+HUGE = 1e300  # counts as infinite, so that sums and differences of smaller numbers are finite
 WHOLE = ("arms", "trials", "max_pulls", "workers", "chunk", "seed")
-# parameter: (lowest value, is it allowed itself, first value too high, rule, fix)
-RANGES: dict[str, tuple[float, bool, float, str, str]] = {
-    "alpha": (0.0, True, 0.5, "be in [0, 0.5)", "it is the fraction trimmed off each end, such as 0.05"),
-    "arms": (2.0, True, HUGE, "be a whole number >= 2", "among fewer arms there is nothing to identify"),
-    "bias": (0.0, True, HUGE, "be a finite number >= 0", "it is the half-width U by which a mean is uncertain"),
-    "C1": (0.0, False, HUGE, "be a finite number > 0", "it is the factor of x"),
-    "C2": (0.0, False, HUGE, "be a finite number > 0", "it is the factor of the power of x"),
-    "constant": (0.0, True, HUGE, "be a finite number >= 0", "it is what the paper's O() and Omega() leave open"),
-    "delta": (0.0, False, 1.0, "be in (0, 1)", "it is the accepted probability of a wrong answer, such as 0.05"),
-    "epsilon": (0.0, True, 0.5, "be in [0, 0.5)", "it is how much may be corrupted, such as 0.05; 0 is nothing"),
-    "good_enough": (0.0, False, HUGE, "be a finite number > 0", "leave it out to have the best arm named"),
-    "power": (1.0, False, HUGE, "be a finite number > 1", "the sum of t^-power has to converge; 2 is the default"),
-    "pulls": (1.0, True, HUGE, "be a finite number >= 1", "an arm that was never pulled has no radius"),
-    "radius_arms": (1.0, True, HUGE, "be a finite number >= 1", "leave it out for the number of arms"),
-    "resolution": (0.0, False, HUGE, "be a finite number > 0", "it is the size of a lead that is worth finding"),
-    "share_from": (1.0, True, HUGE, "be a finite number >= 1", "it counts rewards of each arm, such as 20"),
-    "sigma": (0.0, False, HUGE, "be a finite number > 0", "it is the sub-Gaussian scale of one clean reward"),
-    "t": (1.0, True, HUGE, "be a finite number >= 1", "time counts the pulls or rounds made, from 1"),
-    "trials": (1.0, True, 2.0**53, "be a whole number >= 1", "each trial is one identification from start to end"),
-    "max_pulls": (1.0, True, 2.0**62, "be a whole number >= 1", "leave it out for no cap"),
-    "workers": (1.0, True, 10_001.0, "be a whole number >= 1", "1 runs in this thread alone"),
-    "chunk": (1.0, True, 2.0**53, "be a whole number >= 1", "leave it out for chunks of about half a second"),
-    "seed": (
-        0.0,
-        True,
-        2.0**64,
-        "be a whole number in [0, 2^64)",
-        "the same one repeats the run",
-    ),
+
+
+class Range(NamedTuple):
+    """The values that a parameter may have, and the words of the error for other values."""
+
+    lowest: float
+    closed: bool  # whether the lowest value itself is allowed
+    too_high: float  # the first value that is too high
+    rule: str
+    fix: str
+
+    def contains(self, value: float) -> bool:
+        """Tell whether a value is allowed; nan is not."""
+        return self.lowest <= value < self.too_high and (self.closed or value > self.lowest)
+
+
+RANGES = {
+    "alpha": Range(0.0, True, 0.5, "be in [0, 0.5)", "it is the fraction trimmed off each end, such as 0.05"),
+    "arms": Range(2.0, True, HUGE, "be a whole number >= 2", "among fewer arms there is nothing to identify"),
+    "bias": Range(0.0, True, HUGE, "be a finite number >= 0", "it is the half-width U by which a mean is uncertain"),
+    "C1": Range(0.0, False, HUGE, "be a finite number > 0", "it is the factor of x"),
+    "C2": Range(0.0, False, HUGE, "be a finite number > 0", "it is the factor of the power of x"),
+    "constant": Range(0.0, True, HUGE, "be a finite number >= 0", "it is what the paper's O() and Omega() leave open"),
+    "delta": Range(0.0, False, 1.0, "be in (0, 1)", "it is the accepted probability of a wrong answer, such as 0.05"),
+    "epsilon": Range(0.0, True, 0.5, "be in [0, 0.5)", "it is how much may be corrupted, such as 0.05; 0 is nothing"),
+    "good_enough": Range(0.0, False, HUGE, "be a finite number > 0", "leave it out to have the best arm named"),
+    "power": Range(1.0, False, HUGE, "be a finite number > 1", "the sum of t^-power has to converge; 2 is the default"),
+    "pulls": Range(1.0, True, HUGE, "be a finite number >= 1", "an arm that was never pulled has no radius"),
+    "radius_arms": Range(1.0, True, HUGE, "be a finite number >= 1", "leave it out for the number of arms"),
+    "resolution": Range(0.0, False, HUGE, "be a finite number > 0", "it is the size of a lead that is worth finding"),
+    "share_from": Range(1.0, True, HUGE, "be a finite number >= 1", "it counts rewards of each arm, such as 20"),
+    "sigma": Range(0.0, False, HUGE, "be a finite number > 0", "it is the sub-Gaussian scale of one clean reward"),
+    "t": Range(1.0, True, HUGE, "be a finite number >= 1", "time counts the pulls or rounds made, from 1"),
+    "trials": Range(1.0, True, 2.0**53, "be a whole number >= 1", "each trial is one identification from start to end"),
+    "max_pulls": Range(1.0, True, 2.0**62, "be a whole number >= 1", "leave it out for no cap"),
+    "workers": Range(1.0, True, 10_001.0, "be a whole number >= 1", "1 runs in this thread alone"),
+    "chunk": Range(1.0, True, 2.0**53, "be a whole number >= 1", "leave it out for chunks of about half a second"),
+    "seed": Range(0.0, True, 2.0**64, "be a whole number in [0, 2^64)", "the same one repeats the run"),
 }
-# The rule and the fix for a number that is too high, where those above speak of one that is too low or none.
+# The rule and the fix for a number that is too high, where those above are about one that is too low.
 TOO_HIGH: dict[str, tuple[str, str]] = {
     "alpha": ("be in [0, 0.5)", "trimming half of the rewards off each end leaves none to average"),
     "chunk": ("be below 2^53", "leave it out for chunks of about half a second"),
@@ -58,29 +67,31 @@ TOO_HIGH: dict[str, tuple[str, str]] = {
 
 
 def checked(**values: object) -> tuple[float, ...]:
-    """Return parameters as floats, in the order given, or refuse the first that breaks the rule of its name."""
-    found = []
-    for parameter, value in values.items():
-        lowest, closed, too_high, rule, fix = RANGES[parameter]
-        found.append(number(value))
-        whole = parameter not in WHOLE or found[-1] % 1.0 == 0.0
-        if not (whole and lowest <= found[-1] < too_high and (closed or found[-1] > lowest)):
-            if (whole or isinstance(value, int)) and found[-1] >= too_high:
-                rule, fix = TOO_HIGH.get(parameter, (rule, fix))
-                if parameter == "epsilon" and 1.0 <= found[-1] < 50.0:
-                    fix = f"it is a share: {found[-1]:g} % is {found[-1] / 100.0:g}"
-            raise InputError(parameter, rule, value, fix)
-    return tuple(found)
+    """Return parameters as floats, in the order given; reject the first that breaks the rule of its name."""
+    return tuple(_checked(parameter, value) for parameter, value in values.items())
+
+
+def _checked(parameter: str, value: object) -> float:
+    allowed, found = RANGES[parameter], number(value)
+    whole = parameter not in WHOLE or found % 1.0 == 0.0
+    if whole and allowed.contains(found):
+        return found
+    rule, fix = allowed.rule, allowed.fix
+    if (whole or isinstance(value, int)) and found >= allowed.too_high:
+        rule, fix = TOO_HIGH.get(parameter, (rule, fix))
+        if parameter == "epsilon" and 1.0 <= found < 50.0:
+            fix = f"it is a share: {found:g} % is {found / 100.0:g}"
+    raise InputError(parameter, rule, value, fix)
 
 
 def one_of(parameter: str, value: object, allowed: tuple[str, ...], alternative: str = "") -> None:
-    """Refuse a name that is not among those allowed."""
+    """Reject a name that is not one of those allowed."""
     if not isinstance(value, str) or value not in allowed:
         raise InputError(parameter, f"be one of {', '.join(allowed)}{alternative}", value, "check the spelling")
 
 
 def number(value: object) -> float:
-    """Return a number as a float, and nan for whatever is none (a bool is none)."""
+    """Return a number as a float, and nan for anything else (a bool is not a number)."""
     if isinstance(value, bool | np.bool_):
         return math.nan
     if isinstance(value, int) and abs(value) >= HUGE:  # too large for a float, or almost
@@ -89,8 +100,8 @@ def number(value: object) -> float:
 
 
 def numbers(values: ArrayLike) -> NDArray[np.float64]:
-    """Return a flat list of finite numbers as an array; an empty one, which no caller accepts, for anything else."""
-    if isinstance(values, np.ndarray) and values.dtype == np.float64:  # needs no look at each: 10,000 arms, say
+    """Return a flat list of finite numbers as an array; an empty array, which no caller accepts, for anything else."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:  # faster than one by one: 10,000 arms, say
         good = values.ndim == 1 and bool((np.abs(values) < HUGE).all())
         return values.copy() if good else np.empty(0)
     array = np.array(values, dtype=object)
@@ -99,10 +110,10 @@ def numbers(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
-    """Whether a function can be called with so many arguments; true as well of one that does not say."""
+    """Tell whether a function can be called with `count` arguments; True if it has no signature."""
     try:
         inspect.signature(function).bind(*range(count))
-    except TypeError:  # also of what is no function
+    except TypeError:  # also if it is not a function
         return False
     except ValueError:  # built-in functions may have no signature
         return True
@@ -110,7 +121,7 @@ def takes(function: Callable[..., Any], count: int) -> bool:
 
 
 def writable_folder(parameter: str, folder: str | Path) -> Path:
-    """Return a folder, made if it is not there, or refuse one in which no file can be made."""
+    """Return a folder, created if it does not exist; reject one in which no file can be written."""
     import tempfile
 
     path = Path(folder)
@@ -127,7 +138,7 @@ Seed = int | np.random.SeedSequence | np.random.Generator
 
 
 def checked_seed(seed: object) -> Seed:
-    """Return a seed that repeats what it seeds, or refuse it: None would take one from the operating system."""
+    """Return a seed that makes a run repeatable; reject others, such as None, which would seed from the system."""
     if isinstance(seed, np.random.SeedSequence | np.random.Generator):
         return seed
     if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
@@ -136,7 +147,7 @@ def checked_seed(seed: object) -> Seed:
 
 
 def callers_level() -> int:
-    """Return the `stacklevel` of a warning, given in the function that calls this, which names the user's line."""
+    """Return the `stacklevel` with which a warning of the calling function names the user's line."""
     level = 1
     frame = sys._getframe(1)
     inside = str(Path(__file__).parent)

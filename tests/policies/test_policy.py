@@ -422,10 +422,10 @@ WRONG_ROWS = "method must have estimates that are finite or nan, with lower at m
         ({"arm": 1.0}, WRONG_ARM.format(1.0)),
         ({"arm": True}, WRONG_ARM.format(True)),
         ({"arm": "A"}, WRONG_ARM.format("'A'")),
-        ({"fails": "choose"}, "method must go on without an exception (Broken is your own), got ZeroDivisionError('no"),
+        ({"fails": "choose"}, "method must not raise an exception (Broken is your own), got ZeroDivisionError('no"),
         (
             {"fails": "observe"},
-            "method must go on without an exception (Broken is your own), got ZeroDivisionError('h",
+            "method must not raise an exception (Broken is your own), got ZeroDivisionError('h",
         ),
         ({"verdict": 2}, WRONG_VERDICT.format(2)),
         ({"verdict": -2}, WRONG_VERDICT.format(-2)),
@@ -434,8 +434,8 @@ WRONG_ROWS = "method must have estimates that are finite or nan, with lower at m
         ({"verdict": 0, "rows": [1.0]}, "method must have 2 estimates, one for each arm, got 1: Broken.estimates gave"),
         ({"verdict": 0, "rows": [1.0, math.inf]}, WRONG_ROWS.format("(inf, -inf, inf, True)")),
         ({"verdict": 0, "rows": [1.0, (1.0, 2.0, 0.0)]}, WRONG_ROWS.format("(1.0, 2.0, 0.0, True)")),
-        ({"verdict": 0, "rows": ["much", 1.0]}, "method must go on without an exception (Broken is your own), got Val"),
-        ({"verdict": 0, "rows": 7}, "method must go on without an exception (Broken is your own), got TypeError"),
+        ({"verdict": 0, "rows": ["much", 1.0]}, "method must not raise an exception (Broken is your own), got Val"),
+        ({"verdict": 0, "rows": 7}, "method must not raise an exception (Broken is your own), got TypeError"),
     ],
 )
 def test_nonsense_is_refused_and_changes_nothing(wrong: dict[str, Any], message: str) -> None:
@@ -474,7 +474,7 @@ def test_nonsense_is_refused_and_changes_nothing(wrong: dict[str, Any], message:
     ("method", "message"),
     [
         (Plain(ba.Question(2, 0.1, 0.1, 1.0)), "method must be a name of the catalogue, or a class or function that m"),
-        (dict, "method must go on without an exception (dict is your own), got TypeError"),
+        (dict, "method must not raise an exception (dict is your own), got TypeError"),
         (lambda: 3, "method must take a Question, got "),
         (
             lambda question: 3,

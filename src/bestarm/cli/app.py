@@ -43,7 +43,7 @@ def _options(
 
 
 def run() -> None:
-    """Run the command; bad input, or a database that refuses, is one line on stderr and exit code 2."""
+    """Run the command; an error is one line on stderr and exit code 2."""
     try:
         app()
     except BestarmError as error:

@@ -1,4 +1,4 @@
-"""A word on stderr while kernels are compiled, which happens once for each kind of run."""
+"""A note on stderr while kernels are compiled, which happens once for each kind of run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def compile_note() -> Iterator[None]:
-    """Show on stderr, however logging is set up, what the library logs when it compiles kernels."""
+    """Print on stderr what the library logs when it compiles kernels, however logging is set up."""
     log, handler = logging.getLogger("bestarm"), logging.StreamHandler()
     log.addHandler(handler)
     try:

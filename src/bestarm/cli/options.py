@@ -17,13 +17,13 @@ NO_CLAIM = 4
 
 
 def explained(*names: str) -> str:
-    """Return the last part of a command's help: what epsilon means with each kind of contamination."""
+    """Return the end of a command's help: what epsilon means in each contamination model."""
     lines = (f"{name}: {CONTAMINATIONS[name].words}." for name in names or CONTAMINATIONS)
     return "\n\n".join(("What epsilon means (--contamination, certified only):", *lines))
 
 
 def explained_of_logs() -> str:
-    """Return the same for a log, all of which is there: shares are of what is in it."""
+    """Return the same for a log, whose shares are of the rows in it."""
     lines = (f"{name}: {model.log_help}." for name, model in CONTAMINATIONS.items())
     return "\n\n".join(("What epsilon means (--contamination):", *lines))
 
@@ -106,12 +106,12 @@ def numbers(name: str, text: str) -> list[float]:
 
 
 def names(text: str | None) -> list[str] | None:
-    """Return names separated by commas; None if there are none."""
+    """Return names separated by commas; None if none are given."""
     return None if text is None else [name.strip() for name in text.split(",")]
 
 
 def named_methods(text: str | None) -> list[str] | None:
-    """Return names of methods separated by commas, or import paths of the user's own."""
+    """Return methods separated by commas: names, or import paths of the user's own."""
     found = names(text)
     for name in found or ():
         named_method(name)
@@ -119,23 +119,23 @@ def named_methods(text: str | None) -> list[str] | None:
 
 
 def named_method(text: str) -> str:
-    """Return the name of a method; if it is an import path, what it leads to may be in the current folder."""
+    """Return the name of a method; an import path may lead to a file in the current folder."""
     from bestarm.policies.import_paths import is_import_path
 
     if is_import_path(text):
-        look_here()
+        import_from_here()
     return text
 
 
-def look_here() -> None:
-    """Let modules be imported from the current folder: after all others, so that a file there hides nothing."""
+def import_from_here() -> None:
+    """Let Python import modules from the current folder, after all other folders, so that a file there hides none."""
     here = os.getcwd()
     if here not in sys.path and "" not in sys.path:
         sys.path.append(here)
 
 
 def pair(text: str | None) -> tuple[float, float] | None:
-    """Return the two ends of a range, separated by a comma; None if there is none."""
+    """Return the two ends of a range, separated by a comma; None if no range is given."""
     from bestarm.errors import InputError
 
     if text is None:

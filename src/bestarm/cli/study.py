@@ -18,7 +18,7 @@ from bestarm.cli.options import (
     NO_WINNER,
     MethodOptions,
     QuestionOptions,
-    look_here,
+    import_from_here,
     named_method,
     names,
 )
@@ -151,7 +151,7 @@ def cancel(url: Url, name: Name, pull: Annotated[str, typer.Argument(metavar="PU
 
 @study.command()
 def renew(url: Url, name: Name, pulls: Annotated[list[str], typer.Argument(metavar="PULL...", help=PULL)]) -> None:
-    """Let the lease of pulls that are outstanding begin anew, all or none: for calls that take longer."""
+    """Renew the leases of outstanding pulls, all or none: for calls that take longer."""
     opened = _open(url, name)
     opened.renew_many([opened.pull(which) for which in pulls])
     _say(opened)
@@ -192,16 +192,16 @@ def status(
         write_rows(arm_rows(result), form)
         print(f"\n{_counts(opened)}")
         if not opened.done:
-            with contextlib.suppress(InputError):  # of sources, or of a method of the user's own: there is none
+            with contextlib.suppress(InputError):  # sources and methods of the user's own have no forecast
                 print(opened.forecast())
     raise typer.Exit(_exit_code(result))
 
 
 @study.command("list")
 def list_studies(url: Url, form: Form = Format.table) -> None:
-    """List the studies of a database, as their tables say it: name, arms, rewards told, status, since when.
+    """List the studies of a database: name, arms, rewards told, status, when it was created.
 
-    A verdict is there as it was recorded; what has not decided yet is undecided, whoever leads.
+    The status is the recorded decision; a study without one is undecided, whichever arm leads.
     """
     from bestarm.live.connect import open_store
 
@@ -225,7 +225,7 @@ def export(
     name: Name,
     out: Annotated[Path, typer.Option(help="File to write; - for stdout.")] = Path("-"),
 ) -> None:
-    """Write the whole log as JSON lines, from which `bestarm study replay` works out the decision again."""
+    """Write the whole log as JSON lines, from which `bestarm study replay` computes the decision again."""
     opened = _open(url, name)
     if str(out) == "-":
         for line in opened.lines():
@@ -244,7 +244,7 @@ def replay(file: Annotated[Path, typer.Argument(help="What `bestarm study export
     from bestarm.cli.compiling import compile_note
     from bestarm.live.export import replay as fold
 
-    look_here()  # for a method of the user's own
+    import_from_here()  # a method of the user's own
     with compile_note():
         found = fold(file)
     print(found.result)
@@ -273,10 +273,10 @@ def backup(url: Url, file: Annotated[Path, typer.Argument(help="File to write; m
 def import_file(
     url: Url, file: Annotated[Path, typer.Argument(help="What `bestarm study backup` or `export` wrote.")]
 ) -> None:
-    """Take the studies of a backup or an export into a database, SQLite or PostgreSQL, all or none.
+    """Import the studies of a backup or an export into a database, SQLite or PostgreSQL, all or none.
 
-    They go on where the file ends, with the pulls that workers hold. A name that is taken is refused, unless the study
-    is the same.
+    They continue where the file ends, with the pulls that workers hold. A name that is taken is an error, unless the
+    study is the same.
     """
     from bestarm.live import import_studies
 
@@ -294,7 +294,7 @@ def archive(url: Url, name: Name) -> None:
 
 @study.command()
 def migrate(url: Url) -> None:
-    """Bring the tables of a database to this version of bestarm. Make a copy first."""
+    """Upgrade the tables of a database to this version of bestarm. Make a backup first."""
     from bestarm.live.connect import open_store
     from bestarm.live.schema import REVISION
 
@@ -325,7 +325,7 @@ def _counts(opened: Study) -> str:
 
 
 def _say(opened: Study) -> None:
-    """Say on stderr, so that a script has nothing to filter, how things stand after a tell."""
+    """Print the state after a tell to stderr, so that scripts have nothing to filter."""
     print(str(opened.result) if opened.done else _counts(opened), file=sys.stderr)
 
 
@@ -367,7 +367,7 @@ def _number(text: str, line: int) -> float:
     try:
         return float(text)
     except (TypeError, ValueError):
-        raise InputError(f"reward in line {line}", "be a number", text, "mend the file") from None
+        raise InputError(f"reward in line {line}", "be a number", text, "fix the file") from None
 
 
 COMMAND = Command(study, rank=7)

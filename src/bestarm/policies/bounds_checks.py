@@ -1,9 +1,9 @@
-"""Functions that numba compiles, with bounds checks: past the end of an array there is an error, and no crash.
+"""Compiled functions with bounds checks: an index past the end of an array is an error, not a crash.
 
-Numba leaves the checks out by default, and a policy that writes past its buffer then ends Python without a word. They
-cost little beside drawing a reward: 8.6 million pulls a second with them and 10.4 without (a policy that keeps every
-reward; medians of nine runs each), and no difference for one that works with whole arrays. So they stay on in every
-trial: a later one may be longer than the first, and need more room.
+Numba leaves the checks out by default; a policy that writes past its buffer then ends Python without a message. They
+cost little compared with drawing a reward: 8.6 million pulls a second with them and 10.4 without (a policy that keeps
+every reward; medians of nine runs each), and no difference for a policy that works with whole arrays. So they stay on
+in every trial: a later trial may be longer than the first, and need more room.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ Compiled = Callable[..., Any]
 
 
 def with_bounds_checks(functions: Sequence[Compiled]) -> tuple[Compiled, ...]:
-    """Return functions under `numba.njit`, compiled again so that they raise IndexError outside of an array.
+    """Return functions under `numba.njit`, compiled again so that they raise IndexError outside an array.
 
-    So are the compiled functions that they call by a name of their module or of the function around them; those that
-    they call as `module.name` are left as they are. What is no compiled function is returned as it is.
+    Compiled functions that they call by a plain name, global or of an enclosing function, are compiled again too; those
+    that they call as `module.name` are not. Functions that are not compiled are returned unchanged.
     """
     return _all_checked(tuple(functions))
 
@@ -57,7 +57,7 @@ def _checked(function: Any, done: dict[int, Compiled]) -> Compiled:
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
-    """Give the names that a function and those inside it look up."""
+    """Yield the names that a function and its inner functions look up."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

@@ -1,7 +1,7 @@
-"""A policy by its import path, `module:Name`: what a command line can say of a class, and a database can keep.
+"""The import path of a policy, `module:Name`, which a command line can name and a database can store.
 
-Such a path is resolved here and nowhere else. It names code and brings none: what it leads to must be installed, or on
-the search path of the process that reads it.
+Paths are resolved only here. A path names code and contains none: the module must be installed, or on the search path
+of the process that reads it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHAPE = "such as my_method:TopTwo, of the class TopTwo in my_method.py"
 
 
 def is_import_path(method: object) -> TypeGuard[str]:
-    """Tell whether a method is given by an import path: no name of the catalogue has a colon.
+    """Tell whether a method is given by an import path: built-in methods have no colon in their names.
 
     >>> is_import_path("my_method:TopTwo"), is_import_path("certified")
     (True, False)
@@ -26,7 +26,7 @@ def is_import_path(method: object) -> TypeGuard[str]:
 
 
 def policy_at(path: str) -> Factory:
-    """Return the class or function at an import path, or say what is wrong with it.
+    """Return the class or function at an import path, or raise an error that says what is wrong with the path.
 
     >>> policy_at("bestarm.reference:SECBAI").__name__
     'SECBAI'
@@ -53,9 +53,9 @@ def policy_at(path: str) -> Factory:
 
 
 def import_path(method: object) -> str:
-    """Return the import path of a class that is a policy, for processes to come; refuse what others could not import.
+    """Return the import path of a policy class; reject a class that other processes can't import.
 
-    Functions have none: whoever reads a path from a database calls what it leads to, which had better be a policy.
+    Functions are rejected: a path read from a database is called, so it must lead to a policy.
     """
     if not is_policy_class(method):
         rule = f"be a class with the verbs {', '.join(VERBS)} here, or a name of the catalogue"
@@ -69,7 +69,7 @@ def import_path(method: object) -> str:
 
 
 def is_policy_class(method: object) -> TypeGuard[type]:
-    """Tell whether a value is a class that has the verbs of a policy."""
+    """Tell whether a value is a class with the verbs of a policy."""
     return isinstance(method, type) and all(callable(getattr(method, verb, None)) for verb in VERBS)
 
 
@@ -82,6 +82,6 @@ def _module(module: str, path: str) -> Any:
             raise InputError("method", "be of a module that can be imported", path, fix) from error
         fix = f"there is no {error.name} in the current folder (of a command), on PYTHONPATH or among what is installed"
         raise InputError("method", "be of a module that can be imported", path, fix) from None
-    except Exception as error:  # whatever is wrong with the user's file
+    except Exception as error:  # the user's file may raise anything
         fix = f"{module} raised {type(error).__name__}: {error}"
         raise InputError("method", "be of a module that can be imported", path, fix) from error

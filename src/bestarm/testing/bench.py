@@ -1,4 +1,4 @@
-"""What a method is tried out on: rewards fixed beforehand, and an identifier that can be made again and again."""
+"""What a method is tested on: rewards fixed in advance, and an identifier that can be made again and again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bestarm.identification.identifier import Identifier
 from bestarm.policies.policy import Factory
 
-MEANS = (2.5, 1.5, 1.0, 0.6)  # in sigmas: gaps of one sigma are found soon, and not by every arm at once
+MEANS = (2.5, 1.5, 1.0, 0.6)  # in sigmas: gaps of one sigma are found soon, and not for all arms at once
 CHANCES = (0.85, 0.5, 0.3, 0.15)  # of the upper bound, where there are bounds
 ARMS = len(MEANS)
 GRID = 2.0**10  # rewards are multiples of 1/1024, so that sums of thousands of them are exact
@@ -19,7 +19,7 @@ GRID = 2.0**10  # rewards are multiples of 1/1024, so that sums of thousands of 
 
 @dataclass
 class Tape:
-    """Rewards fixed beforehand: the n-th of an arm is the same whatever was pulled before."""
+    """Rewards fixed in advance: the n-th reward of an arm is the same whatever was pulled before."""
 
     rows: NDArray[np.float64]
     read: list[int] = field(default_factory=lambda: [0] * ARMS)
@@ -32,7 +32,7 @@ class Tape:
 
 @dataclass(frozen=True)
 class Bench:
-    """A method, its options and a question; all runs of a rule are made of these."""
+    """A method, its options and a question, from which all runs of a rule are made."""
 
     method: str | Factory
     options: dict[str, Any]
@@ -44,7 +44,7 @@ class Bench:
     seed: int
 
     def rewards(self, order: tuple[int, ...] = tuple(range(ARMS)), shift: float = 0.0, factor: float = 1.0) -> Tape:
-        """Return the tape, with the arms in another order, or all rewards moved or in another unit."""
+        """Return the tape, with the arms in another order, or all rewards shifted or in another unit."""
         rng = np.random.default_rng(self.seed)
         shape = ARMS, self.max_pulls
         if self.bounds is not None:
@@ -59,7 +59,7 @@ class Bench:
         return Tape(factor * (rows[list(order)] + shift))
 
     def finder(self, shift: float = 0.0, factor: float = 1.0) -> Identifier:
-        """Return a new identifier, of rewards moved or in another unit."""
+        """Return a new identifier, for rewards that are shifted or in another unit."""
         scale: dict[str, Any] = {"sigma": factor * self.sigma}
         if self.bounds is not None:
             scale = {"bounds": (factor * (self.bounds[0] + shift), factor * (self.bounds[1] + shift))}
@@ -70,7 +70,7 @@ class Bench:
         return Identifier(ARMS, delta=self.delta, epsilon=self.epsilon, method=self.method, **scale, **options)
 
     def drive(self, finder: Identifier, tape: Tape, steps: int | None = None) -> list[int]:
-        """Ask and tell one by one up to the decision, or so many times; return the arms."""
+        """Ask and tell one by one until the decision, or `steps` times; return the arms."""
         pulled: list[int] = []
         while not finder.done and len(pulled) < (self.max_pulls if steps is None else steps):
             pulled.append(asked(finder))
@@ -89,5 +89,5 @@ def asked(finder: Identifier) -> int:
 
 
 def seen(finder: Identifier) -> str:
-    """Return everything that the interface shows, as text, since nan is not equal to itself."""
+    """Return everything that the interface shows, as a text, as nan is not equal to itself."""
     return repr((finder.result, finder.estimates, finder.pulls, finder.pending, finder.done))

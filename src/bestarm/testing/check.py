@@ -1,4 +1,4 @@
-"""`check_method`: the conformance suite as something to run on a method of your own."""
+"""`check_method`: the conformance suite, to run on a method of your own."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from bestarm.testing.rules import RULES, BrokenRuleError, NotTried, _Found, clea
 from bestarm.validation import checked, one_of
 
 PROMISE = "promise"
-LEVEL = 1e-3  # a method that keeps its promise fails so rarely
+LEVEL = 1e-3  # the probability that a method fails which keeps its promise
 
 
 @dataclass(frozen=True)
 class Report:
-    """What the suite found: all rules that were tried are kept. `str()` is one line per rule.
+    """The result of the suite: the method keeps all rules that were tried. `str()` has one line per rule.
 
     Attributes
     ----------
     method : str
         Its name.
     kept : tuple of str
-        The rules that it kept.
+        The rules that it keeps.
     not_tried : dict
-        The others, and why they were not tried.
+        The other rules, and why they were not tried.
     wrong, trials : int
-        Wrong answers among the simulated trials of the promise; 0 and 0 if none were asked for.
+        Wrong answers, and simulated trials, of the promise; 0 and 0 if no trials were requested.
     """
 
     method: str
@@ -64,10 +64,10 @@ def check_method(
     skip: Collection[str] = (),
     **options: Any,
 ) -> Report:
-    """Try out whether a method does what everyone relies on; raise at the first rule that it breaks, with an example.
+    """Test whether a method keeps the rules that all callers rely on; raise an example of the first rule it breaks.
 
-    It is run on four arms with known rewards, again and again: seeding, copies, looks, batches, late rewards, the
-    frozen decision, arms in another order, rewards moved or in another unit, simulated trials.
+    The method runs on four arms with known rewards, many times: seeding, copies, reading the state, batches, late
+    rewards, the frozen decision, arms in another order, rewards shifted or in another unit, simulated trials.
 
     Parameters
     ----------
@@ -76,22 +76,22 @@ def check_method(
     delta, epsilon, sigma, bounds, **options
         As for `Identifier`; sigma = 1 by default. Choose them so that runs are short.
     trials : int >= 1, optional
-        Simulate so many trials to see whether P(error) <= delta; the rule is broken if as many wrong answers have a
-        probability below 1/1000 (exact, binomial). Without it the promise is not tried.
+        Simulate this many trials to test whether P(error) <= delta; the rule is broken if this many wrong answers have
+        a probability below 1/1000 (exact, binomial). Without `trials` the promise is not tested.
     bandit : Bandit, optional
-        What to simulate for that; by default four Gaussian arms, a share epsilon of whose rewards is replaced by
-        uniform ones around half the mean, which is as mild as adversaries are; with bounds, clean Bernoulli arms.
+        What to simulate for it. By default four Gaussian arms; a mild adversary replaces a share epsilon of the rewards
+        by uniform ones around half the mean. With bounds, clean Bernoulli arms.
     max_pulls : int >= 1
-        Cap on the rewards of a run. Rules about the decision are not tried if it is not reached within these.
+        Cap on the rewards of a run. Rules about the decision are not tried if there is none within the cap.
     seed : int
-        Of all rewards.
+        Seed of all rewards.
     skip : collection of str
-        Rules that your method is not meant to keep, such as {"shift"}.
+        Rules that your method does not intend to keep, such as {"shift"}.
 
     Returns
     -------
     Report
-        The rules that it kept, and those that were not tried.
+        The rules that the method keeps, and those that were not tried.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def check_method(
             continue
         except _Found as found:
             raise BrokenRuleError(name, rule, says(function), str(found)) from None
-        except Exception as error:  # of the method's own, or what a driver says of it
+        except Exception as error:  # raised by the method, or by a driver because of it
             raise BrokenRuleError(name, rule, says(function), f"{type(error).__name__}: {error}") from error
         kept.append(rule)
     if count is None or PROMISE in skip:

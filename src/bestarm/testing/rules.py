@@ -1,6 +1,6 @@
-"""The rules that every method keeps to, whatever it computes: each tries, and raises with an example if it finds one.
+"""The rules that every method must keep: each runs the method, and raises an example if the rule is broken.
 
-The first line of a rule's docstring is what the report says of it.
+The first line of a rule's docstring appears in the report.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class BrokenRuleError(BestarmError, AssertionError):
         return type(self), self._given
 
 
-class _Found(Exception):  # noqa: N818 - no error but a finding, which becomes a BrokenRuleError with the rule's name
-    """An example against a rule."""
+class _Found(Exception):  # noqa: N818 - a finding; it becomes a BrokenRuleError with the rule's name
+    """An example that breaks a rule."""
 
 
 class NotTried(Exception):  # noqa: N818
-    """A rule that there was no occasion to try, and why."""
+    """A rule could not be tried; the message says why."""
 
 
 Rule = Callable[[Bench], None]
@@ -63,7 +63,7 @@ def _rule(function: Rule) -> Rule:
 
 
 def says(rule: Rule) -> str:
-    """Return what a rule asks of a method, as the end of a sentence."""
+    """Return what a rule requires of a method, as the end of a sentence."""
     line = (rule.__doc__ or "").split("\n")[0].rstrip(".")
     return line[:1].lower() + line[1:]
 
@@ -77,7 +77,7 @@ def _differing(one: object, other: object) -> str:
     if isinstance(one, list) and isinstance(other, list):
         for index, (a, b) in enumerate(zip(one, other, strict=False)):
             if a != b:
-                return f"first different at place {index}: {a!r} and {b!r}"
+                return f"first different at index {index}: {a!r} and {b!r}"
         return f"{len(one)} and {len(other)} long"
     texts = [text if len(text) <= 200 else text[:197] + "..." for text in (str(one), str(other))]
     return " and ".join(texts)
@@ -92,7 +92,7 @@ def _moments(length: int) -> list[int]:
 
 @_rule
 def runs(bench: Bench) -> None:
-    """Asks for arms and takes rewards in until it decides, with intervals around its estimates."""
+    """Asks for arms and takes rewards until it decides, with intervals around its estimates."""
     finder, tape = bench.finder(), bench.rewards()
     while not finder.done and finder.pulls < bench.max_pulls:
         arm = asked(finder)
@@ -117,7 +117,7 @@ def repeats(bench: Bench) -> None:
 
 @_rule
 def copies(bench: Bench) -> None:
-    """Goes on from a pickle or a copy as from the original, and shares nothing with it."""
+    """Continues from a pickle or a copy as from the original, and shares nothing with it."""
     whole = bench.drive(bench.finder(), bench.rewards())
     ways: dict[str, Callable[[Identifier], Identifier]] = {
         "pickle": lambda finder: pickle.loads(cloudpickle.dumps(finder)),  # as to other processes
@@ -139,7 +139,7 @@ def copies(bench: Bench) -> None:
 
 @_rule
 def looks(bench: Bench) -> None:
-    """Is not changed by being looked at, and says the same when it is asked again."""
+    """Is not changed by reading its state, and shows the same when read again."""
     watched, tape = bench.finder(), bench.rewards()
     pulled: list[int] = []
     while not watched.done and len(pulled) < bench.max_pulls:
@@ -153,7 +153,7 @@ def looks(bench: Bench) -> None:
 
 @_rule
 def asking(bench: Bench) -> None:
-    """Is not changed by being asked for arms: the rewards alone make its state."""
+    """Is not changed by being asked for arms: only rewards change its state."""
     silent, curious, tape = bench.finder(), bench.finder(), bench.rewards()
     while not curious.done and curious.pulls < bench.max_pulls:
         arm = asked(curious)
@@ -168,7 +168,7 @@ def asking(bench: Bench) -> None:
 
 @_rule
 def decides_once(bench: Bench) -> None:
-    """Does not change its decision, whatever is told or asked after it."""
+    """Does not change its decision, whatever it is told or asked afterwards."""
     finder, tape = bench.finder(), bench.rewards()
     bench.drive(finder, tape)
     if not finder.done:
@@ -187,7 +187,7 @@ def decides_once(bench: Bench) -> None:
 
 @_rule
 def batches(bench: Bench) -> None:
-    """Asks for n arms at once as for n arms one after the other, and takes many rewards at once as one by one."""
+    """Asks for n arms at once as it does one by one, and takes many rewards at once as it does one by one."""
     log = bench.drive(bench.finder(), bench.rewards())
     for moment in _moments(len(log))[:-1]:
         finder, tape = bench.finder(), bench.rewards()
@@ -206,7 +206,7 @@ def batches(bench: Bench) -> None:
 
 @_rule
 def late_rewards(bench: Bench) -> None:
-    """Can be asked again while rewards are outstanding, takes them in any order, and asks for no arm that is out."""
+    """Can be asked again while rewards are outstanding, takes them in any order, and asks for no dropped arm."""
     rng = np.random.default_rng(bench.seed)
     finder, tape = bench.finder(), bench.rewards()
     under_way: list[int] = []
@@ -214,7 +214,7 @@ def late_rewards(bench: Bench) -> None:
         batch: list[Any] = finder.ask(int(rng.integers(1, 12)))
         out = {row.label for row in finder.estimates if not row.active} & set(batch)
         if out:
-            raise _Found(f"after {finder.pulls} rewards it asks for arm {out.pop()}, which it says is out")
+            raise _Found(f"after {finder.pulls} rewards it asks for arm {out.pop()}, which it says is dropped")
         under_way += batch
         rng.shuffle(under_way)
         while len(under_way) > 15 and not finder.done:
@@ -233,7 +233,7 @@ def late_rewards(bench: Bench) -> None:
 
 @_rule
 def order_of_arms(bench: Bench) -> None:
-    """Names the same arm in whatever order the arms are listed."""
+    """Names the same arm in any order of the arms."""
     plain = bench.finder()
     bench.drive(plain, bench.rewards())
     if not plain.done:
@@ -249,7 +249,7 @@ def order_of_arms(bench: Bench) -> None:
 
 @_rule
 def shift(bench: Bench) -> None:
-    """Pulls the same arms if all rewards are moved by a constant, and its estimates move with them."""
+    """Pulls the same arms if a constant is added to all rewards, and its estimates move with them."""
     plain, by = bench.finder(), 64.0 * bench.sigma
     pulled = bench.drive(plain, bench.rewards())
     moved = bench.finder(shift=by)
@@ -283,7 +283,7 @@ def clear_bandit(bench: Bench) -> Bandit:
 
 @_rule
 def trials(bench: Bench) -> None:
-    """Starts every simulated trial anew: chunks, threads and the trials before change nothing."""
+    """Starts every simulated trial afresh: chunks, threads and earlier trials change nothing."""
     asks: dict[str, Any] = {
         "delta": bench.delta,
         "epsilon": bench.epsilon,
