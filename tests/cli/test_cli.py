@@ -73,7 +73,7 @@ def rewards_of(means: dict[str, float], rounds: int, seed: int = 1) -> str:
 
 def test_identify_prints_all_that_the_rewards_prove(tmp_path: Path) -> None:
     import bestarm as ba
-    from bestarm.identification.result import share_shown
+    from bestarm.identification.wording.text import share_shown
 
     path = tmp_path / "log.csv"
     path.write_text(rewards_of({"A": 1.2, "B": 0.0, "C": 0.3}, 300))

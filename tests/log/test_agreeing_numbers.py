@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import bestarm as ba
 from bestarm.cli.app import app
-from bestarm.identification.result import share_shown
+from bestarm.identification.wording.text import share_shown
 from bestarm.log.picture import draw
 from bestarm.log.rewards import Rewards
 from bestarm.log.verdict import identify_log

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from bestarm.errors import InputError
-from bestarm.identification.result import share_shown
+from bestarm.identification.wording.text import share_shown
 from bestarm.log.picture import ranked_rows
 from bestarm.log.report import check_place, draw, write_report
 from bestarm.log.result import LogResult
@@ -205,7 +205,7 @@ def test_few_rewards_say_what_would_help_and_good_enough_how_near(tmp_path: Path
 def test_labels_are_text_and_nothing_else(pages: Path) -> None:
     page = (pages / "odd.html").read_text(encoding="utf-8")
     assert "<script" not in page
-    assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;" in page
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in page
     assert "very " * 30 not in page
     assert max(map(len, re.sub(r'"data:[^"]*"', "", page).splitlines())) < 20_000
     text = (pages / "odd.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from scipy import stats
 
 import bestarm as ba
 from bestarm.errors import InputError
-from bestarm.identification.result import share_shown
+from bestarm.identification.wording.text import share_shown
 from bestarm.log.by_source import SourceEvidence
 from bestarm.log.evidence import LogEvidence
 from bestarm.log.piles import to_pile

@@ -11,6 +11,11 @@ import pytest
 import bestarm as ba
 from bestarm.extras import EXTRAS
 
+REPORT = """
+import pandas
+log = pandas.DataFrame({"arm": ["A", "B"] * 50, "reward": [0.0, 1.0] * 50})
+ba.identify_log(log, epsilon=0.0, bounds=(0, 1)).report('x.html')
+"""
 TRIALS = "ba.simulate(ba.Bandit([ba.Gaussian(1), ba.Gaussian(0)]), 'mean-se', delta=0.1, trials=2, seed=1)"
 # Modules that are not there, as far as Python can tell.
 BLOCKED = """
@@ -53,6 +58,7 @@ print(trials.mean_pulls > 0, finder.result.best, ba.theory.lower_bound is not No
         ("matplotlib", "ba.Identifier(2, delta=0.1, epsilon=0, sigma=1).result.plot()"),
         ("pyarrow", TRIALS + ".save('x.parquet')"),
         ("duckdb", "ba.identify_log('x.csv', epsilon=0.1, bounds=(1, 5))"),
+        ("jinja2", REPORT),
         ("pooch", "ba.datasets"),
         ("sqlalchemy", "ba.Study"),
     ],

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bestarm.identification.wording.verdict import Words
+
 if TYPE_CHECKING:
     from bestarm.identification.result import Result
 
@@ -41,7 +43,7 @@ def write_rows(rows: Sequence[Row], form: Format) -> None:
 
 def arm_rows(result: Result) -> list[dict[str, Any]]:
     """Return one row per arm: with the lead of the winner or leader over it, and its plain mean, where known."""
-    leads, means = finite_leads(result), getattr(result, "means", {})
+    leads, means = Words(result).leads, getattr(result, "means", {})
     rows = [dict(vars(row)) for row in result.arms]
     for row in rows:
         if leads:
@@ -49,11 +51,6 @@ def arm_rows(result: Result) -> list[dict[str, Any]]:
         if means:
             row["mean"] = means.get(row["label"])
     return rows
-
-
-def finite_leads(result: Result) -> dict[Any, float]:
-    """Return the leads that are finite; none after an alarm, when nothing is claimed."""
-    return {} if result.alarms else {label: lead for label, lead in result.leads.items() if math.isfinite(lead)}
 
 
 def _write_table(rows: Sequence[Row]) -> None:

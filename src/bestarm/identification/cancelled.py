@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bestarm.contamination import default, of_options, resolve
+from bestarm.identification.wording.alarms import too_many_cancelled
 from bestarm.problem import Problem
 
 _ALL = -1  # in place of an arm, where epsilon is a share of all
@@ -55,6 +56,6 @@ class CancelAlarm:
         """Return a sentence for each arm, or for all, of which too many were cancelled."""
         found = []
         for index, (cancelled, of) in sorted(self._rung.items()):
-            what = self._model.too_many_cancelled(cancelled, of, self._problem.labels[index])
-            found.append(f"{what}, more than epsilon = {self._problem.epsilon:g} allows for")
+            label = None if index == _ALL else self._problem.labels[index]
+            found.append(too_many_cancelled(self._model, self._problem.epsilon, cancelled, of, label))
         return tuple(found)

@@ -17,9 +17,10 @@ from typing import Any, Generic, Literal, Protocol
 from bestarm.contamination import of_options
 from bestarm.errors import DecidedError, InputError, LateError, WaitingError
 from bestarm.identification.identifier import Identifier
-from bestarm.identification.result import Result, shown
+from bestarm.identification.result import Result
 from bestarm.identification.tickets import Pull
 from bestarm.identification.watching import watched
+from bestarm.identification.wording.text import quoted
 from bestarm.methods import DEFAULT
 from bestarm.policies.policy import Factory
 from bestarm.problem import LabelT, Problem, checked_reward, pose
@@ -111,7 +112,7 @@ class Budget(Generic[LabelT]):
         try:
             return checked_reward(self.problem, reward)
         except InputError as error:
-            where = f"the call for {shown(pull.arm)} (pull {pull.number}) returned it"
+            where = f"the call for {quoted(pull.arm)} (pull {pull.number}) returned it"
             raise InputError(error.parameter, error.rule, reward, f"{where}; " + error.fix) from None
 
     def pause(self) -> float:

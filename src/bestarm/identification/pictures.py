@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bestarm.extras import needs
+from bestarm.identification.wording.verdict import Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,19 +92,8 @@ def draw_intervals(result: Any, rows: Sequence[Any], axes: Axes, most: int = MOS
     axes.set_yticks(range(len(rows)), [f"{plain(row.label, most)} ({row.pulls:,})" for row in rows])
     axes.invert_yaxis()
     axes.set_xlabel("mean reward: interval of each arm, for display (decisions are made pair by pair)", fontsize=8)
-    named = f"{plain(result.best)} is named" if result.best is not None else f"no winner is named ({result.status})"
-    more = f", the {MOST_ROWS} best of {len(result.arms)} arms" if len(result.arms) > MOST_ROWS else ""
-    axes.set_title(f"{named} after {result.pulls:,} rewards{more}{_held_back(result)}", fontsize=10, loc="left")
+    axes.set_title(Words(result).title(plain(result.best), MOST_ROWS), fontsize=10, loc="left")
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _held_back(result: Any) -> str:
-    """Return a line on rewards that have come in and wait, if any do; the result of a log has none."""
-    waiting = getattr(result, "waiting", None)
-    if not waiting:
-        return ""
-    many = "a pull that is" if len(waiting.pulls) == 1 else f"{len(waiting.pulls):,} pulls that are"
-    return f"\n{waiting.brief} for {many} still out"
 
 
 def draw_leads(result: Any, rows: Sequence[Any], axes: Axes) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
-from bestarm.contamination import Contamination, default, of_options, resolve
 from bestarm.extras import needs
 from bestarm.identification.waiting import Waiting
-from bestarm.problem import Label, LabelT
+from bestarm.identification.wording.verdict import Words
+from bestarm.problem import LabelT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,11 +22,6 @@ Status = Literal["identified", "indistinguishable", "undecided"]
 Limit = Literal["contamination", "resolution", "budget"]
 STATUSES: tuple[Status, ...] = ("undecided", "identified", "indistinguishable")  # by the code that kernels use
 LIMITS: tuple[Limit | None, ...] = (None, "contamination", "resolution")  # likewise; "budget" is what a driver says
-_NO_CLAIM = "no probability is claimed, as the rewards contradict the assumptions"
-NOT_SETTLED = "more rewards of this kind would not settle it (a judgement, not covered by delta)"
-_SHOWN = 10  # labels in a sentence
-_LETTERS = 80  # of a label in it
-_ROWS = 50  # of a table in a notebook
 
 
 @dataclass(frozen=True)
@@ -122,127 +115,11 @@ class Result(Generic[LabelT]):
     detectable: float | None = None
     waiting: Waiting = field(default_factory=Waiting)
 
-    @property
-    def _contamination(self) -> Contamination:
-        """The contamination model; that of coins for a method that has no such option."""
-        return of_options(self.options) or resolve(default("live"))
-
     def __str__(self) -> str:
-        sentence = {"identified": self._identified, "indistinguishable": self._stopped}.get(self.status, self._open)()
-        if self.cancelled:
-            many = "1 pull was" if self.cancelled == 1 else f"{self.cancelled:,} pulls were"
-            how = " and counted as replaced"
-            if self._contamination.by_source:
-                whose = "its source" if self.cancelled == 1 else "their sources"
-                how = f", and {whose} counted among those that may be dishonest"
-            sentence += f"; {many} cancelled{how}"
-        if self.alarms and _NO_CLAIM not in sentence:
-            sentence += f"; {self._terms()}"
-        return sentence + "." + self._asides() + "".join(f" Alarm: {alarm}." for alarm in self.alarms)
+        return self._words().everything()
 
-    def _asides(self) -> str:
-        """Return sentences that explain numbers of the first one."""
-        return ""
-
-    def _terms(self) -> str:
-        noise = f"sigma = {self.sigma:g}"
-        if self.bounds is not None:
-            noise = f"rewards from {self.bounds[0]:g} to {self.bounds[1]:g}"
-        if self.alarms:
-            return f"{_NO_CLAIM} ({noise}, epsilon = {self.epsilon:g})"
-        if self._is_own:
-            return (
-                f"asked for delta = {self.delta:g} ({noise}, epsilon = {self.epsilon:g}); "
-                "the claim is the method's own, and bestarm knows of no promise for it"
-            )
-        if not self.proved:
-            return (
-                f"meant to be wrong with probability at most {self.delta:g} ({noise}, epsilon = {self.epsilon:g}) "
-                f"if {self.promise}; this is not proved"
-            )
-        return (
-            f"wrong with probability at most {self.delta:g} under its assumptions "
-            f"({noise}, epsilon = {self.epsilon:g}: {self.promise})"
-        )
-
-    @property
-    def _is_own(self) -> bool:
-        """Whether the method is a policy of the user's."""
-        return not self.promise
-
-    def _identified(self) -> str:
-        if self._is_own:
-            claim = f"{self.method} names {self.best!r} as the arm with the highest mean of {len(self.arms)}"
-            return f"{claim}{self._compared()} after {self.pulls:,} rewards, {self._terms()}"
-        within = self.options.get("good_enough")
-        near = within is not None and len(self.candidates) > 1
-        sentence = f"{self._named()}{self._compared()}: "
-        sentence += f"{self.method} stopped after {self.pulls:,} rewards, {self._terms()}"
-        if self.tolerance is not None and not self.alarms and not near:
-            sentence += self._survived()
-        return sentence
-
-    def _survived(self) -> str:
-        """Say how much more may be replaced; nothing if that is nothing."""
-        said = []
-        if self.tolerance:
-            said.append(f"with epsilon up to {share_shown(self.tolerance)}")
-        if self.overturn:
-            where = "in all" if self._contamination.shared else "on each arm"
-            many = "reward" if self.overturn == 1 else "rewards"
-            said.append(f"with {self.overturn:,} {many} replaced {where}")
-        return f"; the same rewards would still single it out {', or '.join(said)}" if said else ""
-
-    def _named(self) -> str:
-        """Say what is claimed of the winner: no more than that it comes first if the rewards contradict themselves."""
-        assert self.best is not None
-        within, best, many = self.options.get("good_enough"), shown(self.best), f"{len(self.arms)} arms"
-        if self.alarms:
-            return f"{best} comes first of {many}"
-        if within is not None and len(self.candidates) > 1:
-            return f"{best} is within {within:g} of the highest mean of {many}"
-        return f"{best} has the highest mean of {many}"
-
-    def _stopped(self) -> str:
-        sentence = f"no winner is named among {self._listed()}: {self.method} stopped after {self.pulls:,} rewards, "
-        if self._is_own:
-            return f"{sentence}{self._terms()}"
-        if self.limit == "contamination":
-            sentence += f"because contamination of this kind (epsilon = {self.epsilon:g}) could hide the remaining lead"
-            sentence += f"; {NOT_SETTLED}"
-        else:
-            size = self.options.get("resolution")
-            sentence += f"at its resolution{'' if size is None else f' of {size:g}'}{self._detectable_said()}; "
-            sentence += "more rewards with a finer resolution may find a smaller one"
-        return f"{sentence}; ruled out: {self._ruled_out()}, {self._terms()}" if self._ruled_out() else sentence
-
-    def _detectable_said(self) -> str:
-        if self.detectable is None:
-            return ", which names no winner"
-        return (
-            f": with as many clean rewards a lead of {self.detectable:.2g} of one arm over another would have been "
-            "found with probability 0.9"
-        )
-
-    def _open(self) -> str:
-        sentence = f"undecided so far among {self._listed()}: "
-        if self.limit == "budget":
-            sentence += f"{self.method} was stopped from outside after {self.pulls:,} rewards; more may decide it"
-        else:
-            sentence += f"{self.method} has not stopped after {self.pulls:,} rewards"
-        if self.waiting:
-            sentence += f"; {self.waiting}"
-        if self.leader is not None and self.pulls > 0:
-            sentence += f"; {self._is_ahead()}"
-        return sentence
-
-    def _is_ahead(self) -> str:
-        """Say that the leader is ahead, and if its estimate is not the highest, by what it leads."""
-        assert self.leader is not None
-        known = {row.label: row.estimate for row in self.arms if not math.isnan(row.estimate)}
-        if known.get(self.leader, math.inf) < max(known.values(), default=-math.inf):
-            return f"{shown(self.leader)} comes first by what is sure of it, not by its estimate, and nothing is proved"
-        return f"{shown(self.leader)} is ahead, but that is not proved"
+    def _words(self) -> Words:
+        return Words(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickle, also one from before `p_value` had this name."""
@@ -293,83 +170,9 @@ class Result(Generic[LabelT]):
 
     def _repr_html_(self) -> str:
         """Return the sentence and the table of arms for a notebook."""
-        head = "".join(f"<th>{name}</th>" for name in ("arm", "rewards", "estimate", "lower", "upper", "lead over it"))
-        rows = "".join(self._html_row(row) for row in self.arms[:_ROWS])
-        more = "" if len(self.arms) <= _ROWS else f"<p>and {len(self.arms) - _ROWS:,} more arms</p>"
-        return f"<p>{html.escape(str(self))}</p><table><tr>{head}</tr>{rows}</table>{more}"
+        from bestarm.identification.notebook import as_html
 
-    def _html_row(self, row: ArmRow[LabelT]) -> str:
-        numbers = (row.estimate, row.lower, row.upper, self.leads.get(row.label, math.nan))
-        cells = [html.escape(str(row.label)), f"{row.pulls:,}", *("" if math.isnan(x) else f"{x:.4g}" for x in numbers)]
-        if row.label == self.best:
-            cells[0] = f"<b>{cells[0]}</b>"
-        style = "" if row.label in self.candidates else ' style="opacity: .55"'
-        return f"<tr{style}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-
-    def _compared(self) -> str:
-        rows = self._shown_rows()
-        if rows is None:
-            return ""
-        best, other = rows
-        return f" (estimate {best.estimate:.4g}, next {shown(other.label)} with {other.estimate:.4g}{self._why(*rows)})"
-
-    def _shown_rows(self) -> tuple[ArmRow, ArmRow] | None:
-        """Return the winner, or leader, and the arm with the highest estimate besides it."""
-        first = self.best if self.best is not None else self.leader
-        known = sorted((row for row in self.arms if not math.isnan(row.estimate)), key=lambda row: -row.estimate)
-        best = next((row for row in known if row.label == first), None)
-        other = next((row for row in known if row.label != first), None)
-        return None if best is None or other is None else (best, other)
-
-    def _why(self, best: ArmRow, other: ArmRow) -> str:
-        """Say why an arm is named though the estimate of another is higher."""
-        if other.estimate <= best.estimate:
-            return ""
-        if other.label in self.candidates:
-            return ", which is not ruled out"
-        if self._contamination.by_source:
-            return ", which is ruled out: a pair of arms is compared by what each source said of the two"
-        return ", which is ruled out: arms are compared in pairs, and not by these numbers"
-
-    def _listed(self) -> str:
-        return listed(self.candidates)
-
-    def _ruled_out(self) -> str:
-        left = set(self.candidates)
-        return listed(tuple(row.label for row in self.arms if row.label not in left))
-
-
-def shown(label: Label) -> str:
-    """Return a label as a sentence has it: in quotes, and not too long.
-
-    >>> shown("A"), len(shown("A" * 200))
-    ("'A'", 83)
-    """
-    text = repr(label)
-    return text if len(text) <= _LETTERS else f"{text[:_LETTERS]}..."
-
-
-def listed(labels: Sequence[Label], most: int = _SHOWN) -> str:
-    """Return labels as a sentence has them, the first few of many.
-
-    >>> listed(["A", "B", "C"], 2)
-    "'A', 'B' and 1 more"
-    """
-    said = ", ".join(shown(label) for label in labels[:most])
-    return said if len(labels) <= most else f"{said} and {len(labels) - most:,} more"
-
-
-def share_shown(share: float) -> str:
-    """Return a share up to which something holds, with three digits and never rounded up.
-
-    >>> share_shown(0.0000125), share_shown(0.115), share_shown(0.05239), share_shown(0.1), share_shown(0.0)
-    ('0.0000125', '0.115', '0.0523', '0.1', '0')
-    """
-    if share <= 0.0:
-        return "0"
-    decimals = 2 - math.floor(math.log10(share))
-    text = f"{math.floor(share * 10.0**decimals + 1e-6) / 10.0**decimals:.{max(decimals, 0)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+        return as_html(self)
 
 
 def as_json(value: Any) -> Any:

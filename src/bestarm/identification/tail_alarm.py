@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.contamination import resolve
+from bestarm.identification.wording import alarms as words
 from bestarm.problem import Label, Problem
 
 Array = NDArray[np.float64]
@@ -167,9 +168,7 @@ def alarm_of_all(
     if float(_log_mean(logs)) < log_enough(problem):
         return None
     index = int(logs.argmax())
-    where = f"{int(np.asarray(least)[index]):,} of the {number:,} rewards lie more than {DISTANCES[index]:g} sigma"
-    told = f"with sigma = {problem.sigma:g} and epsilon = {problem.epsilon:g}"
-    return f"{where} from the rest of their arms; {told} so many do not: one of the two is too small"
+    return words.far_rewards_of_all(problem, int(np.asarray(least)[index]), number, float(DISTANCES[index]))
 
 
 def _log_mean(logs: Array) -> Array:
@@ -205,16 +204,6 @@ def alarm_of_arm(problem: Problem, label: Label, rewards: int, fits_none: bool, 
 
     A single far reward is named, as it can be looked up; else that no mean fits says more than which rewards are far.
     """
-    told = f"with sigma = {problem.sigma:g} and epsilon = {problem.epsilon:g}"
-    too_small = "one of the two is too small"
     if fits_none and (far is None or far.number > 1):
-        return f"no mean fits the {rewards:,} rewards of {label!r} {told}; {too_small}"
-    if far is None:
-        return None
-    value = f"{far.farthest * problem.sigma:,.6g}"
-    if far.number == 1:
-        distance = f"{far.distance:,.0f}" if far.distance < 1e6 else f"{far.distance:.2g}"
-        where = f"one reward of {label!r}, {value}, lies {distance} sigma from the rest"
-        return f"{where}; {told} that does not happen: {too_small}"
-    where = f"{far.number:,} of the {far.of:,} rewards of {label!r} lie more than {far.beyond:g} sigma from the rest"
-    return f"{where}, such as {value}; {told} so many do not: {too_small}"
+        return words.no_mean_fits(problem, label, rewards)
+    return None if far is None else words.far_rewards(problem, label, far)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from bestarm.identification.tickets import Pull
-
-_SHOWN = 3  # pulls in a sentence
+from bestarm.identification.wording import waiting as words
 
 
 @dataclass(frozen=True)
@@ -34,12 +32,7 @@ class MissingPull:
     rewards: int
 
     def __str__(self) -> str:
-        who = "" if self.worker is None else f" by {self.worker!r}"
-        when = ""
-        if self.since is not None:
-            when = f" at {datetime.fromtimestamp(self.since, UTC):%Y-%m-%d %H:%M:%S} UTC"
-        asked = f" (asked for{who}{when})" if who or when else ""
-        return f"pull {self.pull.number} of {self.pull.arm!r}{asked}"
+        return words.missing_pull(self)
 
 
 @dataclass(frozen=True)
@@ -61,19 +54,12 @@ class Waiting:
         return self.rewards > 0
 
     def __str__(self) -> str:
-        if not self.rewards:
-            return "no rewards wait"
-        said = ", ".join(map(str, self.pulls[:_SHOWN]))
-        more = f" and {len(self.pulls) - _SHOWN:,} more" if len(self.pulls) > _SHOWN else ""
-        what = "a pull that is" if len(self.pulls) == 1 else f"{len(self.pulls):,} pulls that are"
-        return f"{self.brief} for {what} still out: {said}{more}"
+        return words.for_which(self)
 
     @property
     def brief(self) -> str:
         """How many wait: "4,000 more rewards have come in and wait"."""
-        if self.rewards == 1:
-            return "1 more reward has come in and waits"
-        return f"{self.rewards:,} more rewards have come in and wait"
+        return words.how_many(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestarm.identification.pictures import CANDIDATE, WINNER, draw_intervals, draw_leads, plain
-from bestarm.identification.result import ArmRow, share_shown
+from bestarm.identification.result import ArmRow
+from bestarm.identification.wording.log_verdict import HIDDEN, TOO_LITTLE, LogWords
+from bestarm.identification.wording.text import share_shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,11 +44,6 @@ def ranked_rows(result: LogResult) -> list[ArmRow]:
     return sorted(result.arms, key=key)
 
 
-def known_leads(result: LogResult) -> dict[Any, float]:
-    """Return the leads that are finite; none after an alarm, when nothing is claimed."""
-    return {} if result.alarms else {label: lead for label, lead in result.leads.items() if math.isfinite(lead)}
-
-
 def draw(result: LogResult, *, tall: bool = False, arms: bool = True, curve: bool = True) -> Figure:
     """Return the figure of a verdict on a log.
 
@@ -65,7 +62,8 @@ def draw(result: LogResult, *, tall: bool = False, arms: bool = True, curve: boo
     rows = ranked_rows(result)[:MOST_ROWS]
     letters, width = _TALL if tall else _WIDE
     curve = curve and bool(result.sensitivity)
-    leads = arms and any(row.label in known_leads(result) for row in rows)
+    known = LogWords(result).leads
+    leads = arms and any(row.label in known for row in rows)
     heights = [1.1 + 0.3 * len(rows)] * (arms + (leads and tall)) + [3.0] * curve
     columns = 2 if leads and not tall else 1
     figure = Figure(figsize=(width, sum(heights)), dpi=130, layout="constrained")
@@ -100,8 +98,8 @@ def _draw_curve(result: LogResult, axes: Axes, tall: bool) -> None:
     numbers = [len(row.candidates) for row in result.sensitivity]
     kinds: dict[str, tuple[str, str, bool]] = {
         "a winner is named": (WINNER, "o", True),
-        "none: too little evidence": (CANDIDATE, "o", False),
-        "none: fakes may hide the lead": (CANDIDATE, "s", True),
+        TOO_LITTLE: (CANDIDATE, "o", False),
+        HIDDEN: (CANDIDATE, "s", True),
         "the log contradicts this epsilon": (ALARM, "X", True),
     }
     found = [_kind(row.alarms, row.best is not None, row.limit) for row in result.sensitivity]

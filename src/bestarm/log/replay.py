@@ -13,6 +13,7 @@ from bestarm.errors import InputError
 from bestarm.identification.identifier import Identifier
 from bestarm.identification.result import Result
 from bestarm.identification.robustness import Sensitivity
+from bestarm.identification.wording.alarms import after_the_decision
 from bestarm.log.pricing import count_discounted
 from bestarm.log.question import LogQuestion
 from bestarm.log.reading import DATES, Progress, count_rewards, open_log
@@ -80,7 +81,7 @@ def replay_log(
     if result.p_value is not None and not model.by_source:
         if not result.alarms:  # later rewards may contradict the assumptions too, and then it claims nothing
             (later,) = (row.alarms for row in finder.sensitivity([question.epsilon]))
-            told["alarms"] = tuple(f"{alarm} (with the rewards after the decision)" for alarm in later)
+            told["alarms"] = tuple(map(after_the_decision, later))
         used = new()
         used.tell_many(list(labels[rows["arm"][: result.pulls]]), rows["value"][: result.pulls])
         named = Sensitivity(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.identification.result import shown
+from bestarm.identification.wording.text import quoted
 from bestarm.problem import Label
 
 
@@ -91,7 +91,7 @@ class Health:
         if self.trimmed:
             said.append(f"{_number(self.trimmed, 'row')} had spaces around the arm, which were removed.")
         if self.seen_once:
-            few = ", ".join(shown(label) for label in self.seen_once[:3])
+            few = ", ".join(quoted(label) for label in self.seen_once[:3])
             more = ", ..." if len(self.seen_once) > 3 else ""
             said.append(f"{_number(len(self.seen_once), 'arm')} seen once: {few}{more}.")
         if self.repeated and self.layout == "counted":

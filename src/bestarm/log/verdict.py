@@ -15,6 +15,8 @@ from bestarm.errors import InputError
 from bestarm.identification.result import ArmRow, Limit, Status
 from bestarm.identification.robustness import GRID, Sensitivity
 from bestarm.identification.tail_alarm import alarm_of_arm
+from bestarm.identification.wording.alarms import too_many_lost
+from bestarm.identification.wording.log_verdict import hardly_comparable, mostly_single
 from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
 from bestarm.log.by_source import PairedEvidence, SourceEvidence
 from bestarm.log.evidence import LogEvidence
@@ -318,8 +320,7 @@ class _Verdict:
             found.append(self._evidence.far_together(allowance, epsilon))
         said = [each for each in found if each is not None]
         said += [
-            f"{int(lost):,} rewards of {problem.labels[index]!r} are missing or out of bounds, more than "
-            f"epsilon = {epsilon:g} allows"
+            too_many_lost(epsilon, lost, problem.labels[index])
             for index, lost in lost_beyond(self._rewards, self._model, epsilon, problem.delta, self._aside)
         ]
         return tuple(said)
@@ -333,18 +334,8 @@ class _Verdict:
         one, two = (self._problem.labels[index] for index in ranked[:2])
         if isinstance(self._evidence, PairedEvidence):
             single = self._evidence.single_share(*ranked[:2])
-            if single < _MANY_SINGLE:
-                return ""
-            return (
-                f"of the sources that rewarded {one!r} or {two!r}, {100.0 * single:.2g} % rewarded only one of them, "
-                "which counts as the worst that it could have said when rewards are paired: do not pair them"
-            )
-        if not self._evidence.is_one_sided(*ranked[:2]):
-            return ""
-        return (
-            f"hardly any source rewarded one of {one!r} and {two!r} before the other, so that little can be told: if "
-            "the log is sorted by arm, say which column is the time; or pair the rewards if all were asked about both"
-        )
+            return mostly_single(one, two, single) if single >= _MANY_SINGLE else ""
+        return hardly_comparable(one, two) if self._evidence.is_one_sided(*ranked[:2]) else ""
 
     def _more(self, left: list[int]) -> dict[Label, int]:
         """Return about how many more rewards of the arms in question would decide it: all numbers scaled up alike."""

@@ -1,0 +1,269 @@
+"""What a log says: the verdict in a sentence, what else it proves, and the question that is left to the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bestarm.identification.wording.log_facts import LogFacts
+from bestarm.identification.wording.text import counted, listed, named_in_cell, quoted, share_shown
+from bestarm.identification.wording.verdict import NOT_SETTLED, Words
+from bestarm.problem import Label
+
+if TYPE_CHECKING:
+    from bestarm.identification.result import ArmRow
+    from bestarm.identification.robustness import Sensitivity
+
+NO_FORECAST = (
+    "how many more rewards would decide it cannot be forecast (not even a thousand times as many of this kind would, "
+    "or there is too little to go by)"
+)
+HIDDEN, TOO_LITTLE = "none: fakes may hide the lead", "none: too little evidence"
+
+
+class LogWords(Words):
+    """The sentences about the verdict on a log."""
+
+    result: LogFacts
+
+    def __init__(self, result: LogFacts) -> None:
+        super().__init__(result)
+
+    @property
+    def thing(self) -> str:
+        """What an answer withstands a number of."""
+        return "dishonest source" if self.result.sources is not None else "replaced reward"
+
+    # ---------------------------------------------------------------------------------------------------- the sentence
+
+    def _where(self) -> str:
+        """Return what was looked at."""
+        result = self.result
+        if result.sequential:
+            how = "" if result.method == "certified" else f" through {result.method}"
+            return f"by a replay in order{how} that used {result.pulls:,} rewards and ignored {result.ignored:,}"
+        said = f"in {result.pulls:,} rewards"
+        if result.sources is not None:
+            sources = f"{result.sources:,} sources"
+            by = f"whichever of the two each of {sources} rewarded first"
+            if result.options.get("paired"):
+                by = f"what each of {sources} said of both"
+            said = f"comparing each pair of arms by {by}"
+        if result.sigma_from is not None:
+            said += f" (sigma estimated from {result.sigma_from:,} others)"
+        return said
+
+    def _compared(self) -> str:
+        rows = self.compared_rows()
+        if rows is None or not self.result.means:
+            return super()._compared()
+        best, other = rows
+        against = f"{other.estimate:.4g} for {quoted(other.label)}{self._why(best, other)}"
+        return f" ({self.result.middle} {best.estimate:.4g}, against {against})"
+
+    def _asides(self) -> list[str]:
+        """Return where the plain mean of an arm in the sentence is not the estimate, and why."""
+        moved = self.result.moved_means
+        return [self._why_moved(row, moved[row.label]) for row in self.compared_rows() or () if row.label in moved]
+
+    def _why_moved(self, row: ArmRow, mean: float) -> str:
+        said = f"The plain mean of {quoted(row.label)} is {mean:.4g}"
+        number = self.result.discounted.get(row.label, 0)
+        if not number:
+            return f"{said}: rewards far out count for less in the estimate."
+        pull, way = "pulls" if number == 1 else "pull", "down" if mean < row.estimate else "up"
+        return f"{said}: {counted(number, 'reward')} that the evidence discounts {pull} it {way}."
+
+    def _candidates(self) -> str:
+        return listed(self._leader_first(), 5)
+
+    def _leader_first(self) -> list[Label]:
+        """Return the arms that are not ruled out, the leader first."""
+        return sorted(self.result.candidates, key=lambda label: label != self.result.leader)
+
+    def _if_sigma(self) -> str:
+        """Return that an estimated sigma is proved for the epsilon that was asked about, and not for another."""
+        result = self.result
+        return "" if result.sigma_from is None else f"if sigma is at most {result.sigma:.3g} whatever epsilon is, "
+
+    def overturn(self) -> str:
+        """Return how much the answer withstands, such as "214 replaced rewards"; empty if that is not known."""
+        if self.result.overturn is None:
+            return ""
+        missing = " besides the missing ones" if self._besides_missing else ""
+        return f"{counted(self.result.overturn, self.thing)}{'' if self.in_all else ' on an arm'}{missing}"
+
+    @property
+    def _besides_missing(self) -> bool:
+        return self.result.has_missing and self.result.sources is None
+
+    def _identified(self) -> str:
+        result = self.result
+        sentence = f"{self.claim(quoted(result.best))}{self._compared()}, {self._where()}: {self.terms()}"
+        if result.tolerance is None or result.alarms or self.is_near:
+            return sentence
+        up_to = (
+            f"with epsilon up to {share_shown(result.tolerance)}" if result.tolerance > 0.0 else "only at epsilon = 0"
+        )
+        sentence += f"; {self._if_sigma()}the same rewards would still single it out {up_to}"
+        if result.overturn is not None:
+            and_so = "; " if result.sigma_from is None else ", and "
+            sentence += f"{and_so}it would take more than {self.overturn()} to overturn it"
+        return sentence
+
+    def _stopped(self) -> str:
+        result = self.result
+        if result.limit != "contamination":
+            ignored = f" (a replay that ignored {result.ignored:,} rewards after them)" if result.ignored else ""
+            return super()._stopped() + ignored
+        given = f"epsilon = {result.epsilon:g}"
+        if result.replaced is not None and not result.sequential:
+            given += f", up to {result.replaced:,} {self.thing}s"
+        hidden = f"contamination of this kind ({given}) could hide the remaining lead; {NOT_SETTLED}"
+        return self._none_named(hidden)
+
+    def _open(self) -> str:
+        return self._none_named(self.outlook())
+
+    def _none_named(self, why: str) -> str:
+        named = f"no winner is named among {self._candidates()}, {self._where()}"
+        return f"{named}: {why}{self._leader_stands()}{self._ruled_out()}"
+
+    def _leader_stands(self) -> str:
+        """Return how the leader stands, and under which contamination it would be named."""
+        result = self.result
+        if result.leader is None:
+            return ""
+        said = f"; {result.hint}" if result.hint else ""
+        said += f"; {self.is_ahead()}"
+        if result.tolerance is None or result.overturn is None or result.alarms:
+            return said
+        if result.tolerance == 0.0 and result.overturn == 0:
+            return f"{said}; {self._if_sigma()}it would be named if nothing had been replaced"
+        share = f"if epsilon were at most {share_shown(result.tolerance)}, or " if result.tolerance > 0.0 else ""
+        return f"{said}; {self._if_sigma()}it would be named {share}with at most {self.overturn()}"
+
+    def outlook(self) -> str:
+        """Return, if there is no winner for lack of evidence, how many more rewards may decide it."""
+        if self.result.sequential:
+            return "more rewards may decide it"
+        return f"more rewards may decide it, {self.forecast(5)}" if self.result.more else self.forecast()
+
+    def forecast(self, most: int = 10) -> str:
+        """Return about how many more rewards would decide it, for so many arms by name, or why that is not known."""
+        more = self.result.more
+        if not more:
+            return NO_FORECAST
+        wanted = sorted(more, key=lambda label: -more[label])
+        each = ", ".join(f"{more[label]:,} of {quoted(label)}" for label in wanted[:most])
+        others = f" and of {len(wanted) - most:,} more arms" if len(wanted) > most else ""
+        whose = "" if self.result.sources is None else ", from new sources"
+        return f"about {each}{others} (a rough forecast{whose})"
+
+    # ------------------------------------------------------------------------------------------- what else it proves
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """Yield what else the rewards prove of the winner, or of the arm that leads: a heading and a text each."""
+        result, who = self.result, repr(self.first)
+        if result.best is None:
+            yield from self._open_facts(who)
+        if result.p_value is None or result.alarms:
+            return
+        always = ", valid at any time" if result.sequential else ""
+        yield "p-value", f"{result.p_value:.3g}{always} (null hypothesis: some other arm is at least as good as {who})"
+        if self.leads:
+            ahead = f"how far {who} is ahead of each arm, at least (negative: it may be behind)"
+            yield "lead", f"{ahead}; all hold together with probability {1.0 - result.delta:g} if it is the best"
+        if len(result.candidates) > 1 and result.best is not None:  # good enough, and not the only one left
+            return
+        if result.tolerance is not None:
+            would = "still single out" if result.best is not None else "would single out"
+            positive = result.tolerance > 0.0
+            up_to = f"with any epsilon up to {share_shown(result.tolerance)}" if positive else "only if epsilon is 0"
+            yield "tolerance", f"the same rewards {would} {who} {up_to}{self._same_sigma()}"
+        if result.overturn is not None:
+            yield "overturn", self._overturn_fact(who)
+
+    def _open_facts(self, who: str) -> Iterator[tuple[str, str]]:
+        result = self.result
+        if result.limit is not None:
+            yield "limit", result.limit
+        if result.leader is not None and result.pulls > 0:
+            yield "leader", f"{who}, but that is not proved"
+        yield "candidates", named_in_cell(self._leader_first())
+        if result.limit == "budget" and not result.sequential:
+            yield "more", f"{self.forecast()}{' would decide it' if result.more else ''}"
+
+    def _overturn_fact(self, who: str) -> str:
+        """Return what is proved of a number of fakes, and no more."""
+        result = self.result
+        if result.sources is not None:
+            things, of = "dishonest sources", f"of {result.sources:,}"
+        else:
+            rewards = result.pulls if result.sequential else result.rows
+            things, of = "fake rewards", f"of {rewards:,}" if self.in_all else "on some arm"
+        if self._besides_missing:
+            of += ", besides the missing ones"
+        many = f"{result.overturn:,} {things} ({of}, whichever they are)"
+        if result.best is None:
+            return f"{who} would be named with at most {many}, and not with more"
+        if result.sequential:  # bets were chosen anew for each number, after the rewards were seen
+            return f"these rewards still single out {who} with up to {many}; no probability is claimed for that"
+        return (
+            f"it would take more than {many} to overturn this: with that many or fewer, {who} is the best, wrong with "
+            f"probability at most {result.delta:g}{self._same_sigma()}"
+        )
+
+    def _same_sigma(self) -> str:
+        """Return that a sigma was estimated for one epsilon, and is not proved for another."""
+        result = self.result
+        if result.sigma_from is None:
+            return ""
+        return f", if sigma is at most {result.sigma:.3g} then too (it was estimated for epsilon = {result.epsilon:g})"
+
+    def question(self) -> str | None:
+        """Return what the reader has to answer: whether more is fake than the answer withstands."""
+        result = self.result
+        if result.alarms or not result.tolerance or result.leader is None:
+            return None
+        tolerance = share_shown(result.tolerance)
+        share = f"{share_shown(100.0 * result.tolerance)} %"
+        asked = f"are more than {share} of {self.model.things} {self.model.fake}?"
+        if result.best is not None and len(result.candidates) == 1:
+            stands = "The answer stands" if result.sigma_from is None else "With this sigma the answer stands"
+            return f"{stands} up to epsilon = {tolerance}: {asked}"
+        if result.best is None:
+            return f"{result.leader!r} would be the answer up to epsilon = {tolerance}: {asked}"
+        return None
+
+
+# -------------------------------------------------------------------------------------------------- at other epsilons
+
+
+def other_epsilons(result: LogFacts) -> str:
+    """Return the heading of a table of verdicts at other epsilons."""
+    return f"The same{f' {result.pulls:,}' if result.sequential else ''} rewards at other epsilons"
+
+
+def contradicted(row: Sensitivity) -> str | None:
+    """Return that the rewards contradict an epsilon, and by how many alarms, if they do."""
+    return f"the rewards contradict it ({counted(len(row.alarms), 'alarm')})" if row.alarms else None
+
+
+# ------------------------------------------------------------------------------------------------------------ hints
+
+
+def mostly_single(one: object, two: object, share: float) -> str:
+    """Return that many sources rewarded only one of two arms, which costs much if they are paired."""
+    return (
+        f"of the sources that rewarded {one!r} or {two!r}, {100.0 * share:.2g} % rewarded only one of them, which "
+        "counts as the worst that it could have said when rewards are paired: do not pair them"
+    )
+
+
+def hardly_comparable(one: object, two: object) -> str:
+    """Return that nearly all sources rewarded the same one of two arms first."""
+    return (
+        f"hardly any source rewarded one of {one!r} and {two!r} before the other, so that little can be told: if the "
+        "log is sorted by arm, say which column is the time; or pair the rewards if all were asked about both"
+    )

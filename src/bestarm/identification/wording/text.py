@@ -1,0 +1,115 @@
+"""How labels, numbers and counts are written in a sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bestarm.problem import Label
+
+_MOST_LABELS = 10
+_MOST_LETTERS = 80  # of a label
+
+
+def quoted(label: Label | None, most: int = _MOST_LETTERS) -> str:
+    """Return a label in quotes, and not too long.
+
+    >>> quoted("A"), len(quoted("A" * 200))
+    ("'A'", 83)
+    """
+    text = repr(label)
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def short(label: Label | None, most: int) -> str:
+    """Return a label without quotes, with at most so many letters.
+
+    >>> short("a very long label", 8)
+    'a very …'
+    """
+    text = str(label)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def listed(labels: Sequence[Label], most: int = _MOST_LABELS) -> str:
+    """Return the first few of many labels in quotes, and how many more there are.
+
+    >>> listed(["A", "B", "C"], 2)
+    "'A', 'B' and 1 more"
+    """
+    return with_rest([quoted(label) for label in labels[:most]], len(labels))
+
+
+def with_rest(texts: Sequence[str], number: int) -> str:
+    """Return texts with commas between them, and how many of `number` are not among them.
+
+    >>> with_rest(["A", "B"], 5)
+    'A, B and 3 more'
+    """
+    said = ", ".join(texts)
+    return said if len(texts) == number else f"{said} and {number - len(texts):,} more"
+
+
+def named_in_cell(labels: Sequence[Label], most: int = _MOST_LABELS) -> str:
+    r"""Return the first few labels in quotes, for a cell of a table; each on one line, and not too long.
+
+    >>> named_in_cell(["two\nlines", "B", "C"], 2)
+    "'two lines', 'B', ..."
+    """
+    said = ", ".join(repr(in_cell(label)) for label in labels[:most])
+    return said if len(labels) <= most else f"{said}, ..."
+
+
+def in_cell(label: Label, most: int = 40) -> str:
+    """Return a label on one line, without quotes, with at most so many letters."""
+    text = " ".join(str(label).split())
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number of things.
+
+    >>> counted(1, "reward"), counted(2500, "reward")
+    ('1 reward', '2,500 rewards')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def share_shown(share: float) -> str:
+    """Return a share up to which something holds, with three digits and never rounded up.
+
+    >>> share_shown(0.0000125), share_shown(0.115), share_shown(0.05239), share_shown(0.1), share_shown(0.0)
+    ('0.0000125', '0.115', '0.0523', '0.1', '0')
+    """
+    if share <= 0.0:
+        return "0"
+    decimals = 2 - math.floor(math.log10(share))
+    text = f"{math.floor(share * 10.0**decimals + 1e-6) / 10.0**decimals:.{max(decimals, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(share: float) -> str:
+    """Return a share in percent.
+
+    >>> percent(0.05)
+    '5 %'
+    """
+    return f"{100.0 * share:.4g} %"
+
+
+def number_shown(value: float) -> str:
+    """Return a number for a table: a dash if there is none.
+
+    >>> number_shown(2.0 / 3.0), number_shown(math.nan), number_shown(-math.inf)
+    ('0.6667', '–', '−∞')
+    """
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.4g}"
+
+
+def capital(sentence: str) -> str:
+    """Return a sentence with a capital letter at its beginning."""
+    return sentence[:1].upper() + sentence[1:]
