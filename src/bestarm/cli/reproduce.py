@@ -3,49 +3,57 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.options import RowFormat, Workers, given, numbers
+from bestarm.cli.options import RowFormat, given, numbers
 from bestarm.cli.output import Format, write_rows
+from bestarm.cli.resuming import RunOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@dataclass(frozen=True)
+class VariationOptions:
+    """Changes to one of the paper's experiments."""
+
+    epsilon: Annotated[
+        float | None, typer.Option(help="Your own variation of one experiment: share of contaminated rewards.")
+    ] = None
+    delta: Annotated[float | None, typer.Option(help="Variation of exp2: accepted probability of a wrong answer.")] = (
+        None
+    )
+    means: Annotated[str | None, typer.Option(help="Variation: true means, separated by commas.")] = None
+    sigma: Annotated[
+        float | None, typer.Option(help="Variation: scale the methods are told, and spread of normal arms.")
+    ] = None
+    grid: Annotated[
+        str | None, typer.Option(help="Variation: values along the axis (delta; exp2: epsilon), separated by commas.")
+    ] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the changes as keyword arguments."""
+        lists = {
+            name: numbers(name, text) for name, text in (("means", self.means), ("grid", self.grid)) if text is not None
+        }
+        return given(**{**vars(self), **lists})
+
+
 def reproduce(
+    *,
     experiments: Annotated[
         list[str] | None,
         typer.Argument(help="exp1 ... exp9, stored-2022, or all for these; pkis2-full, nycc-full.", show_default="all"),
     ] = None,
     trials: Annotated[int, typer.Option(help="Trials per point; pkis2-full runs 2 % of them, nycc-full 0.4 %.")] = 1000,
     out: Annotated[Path, typer.Option(help="Folder for report, figures and tables.")] = Path("results/reproduce"),
-    workers: Workers = 2,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume", help="Keep the points already finished in that folder by a run with the same settings."
-        ),
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Remove everything an earlier run left in that folder.")
-    ] = False,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Your own variation of one experiment: share of contaminated rewards.")
-    ] = None,
-    delta: Annotated[
-        float | None, typer.Option(help="Variation of exp2: accepted probability of a wrong answer.")
-    ] = None,
-    means: Annotated[str | None, typer.Option(help="Variation: true means, separated by commas.")] = None,
-    sigma: Annotated[
-        float | None, typer.Option(help="Variation: scale the methods are told, and spread of normal arms.")
-    ] = None,
-    grid: Annotated[
-        str | None, typer.Option(help="Variation: values along the axis (delta; exp2: epsilon), separated by commas.")
-    ] = None,
+    run: RunOptions,
+    variation: VariationOptions,
     seed: Annotated[int, typer.Option(help="Seed of the adversaries and of all trials.")] = 7,
     form: RowFormat = Format.table,
 ) -> None:
@@ -62,34 +70,19 @@ def reproduce(
     from bestarm.cli.compiling import compile_note
     from bestarm.errors import InputError
     from bestarm.paper import EXPERIMENTS, experiment
-    from bestarm.paper import reproduce as run
+    from bestarm.paper import reproduce as run_experiments
     from bestarm.paper.full_size_run import SHOWN
     from bestarm.scenarios.scenario import SHOWN as POINTS
 
     names: list[Any] = list(experiments or ["all"])
-    changes: dict[str, Any] = given(
-        epsilon=epsilon,
-        delta=delta,
-        means=None if means is None else numbers("means", means),
-        sigma=sigma,
-        grid=None if grid is None else numbers("grid", grid),
-    )
+    changes = variation.keywords()
     if changes:
         if len(names) != 1 or names[0] not in EXPERIMENTS:
             rule = f"be one of {', '.join(EXPERIMENTS)} to be varied"
             raise InputError("experiments", rule, " ".join(names), "such as bestarm reproduce exp7 --epsilon 0.05")
         names = [experiment(names[0], **changes)]
     with compile_note():
-        found = run(
-            names,
-            out=out,
-            trials=trials,
-            seed=seed,
-            workers=workers,
-            resume=resume,
-            overwrite=overwrite,
-            progress=True,
-        )
+        found = run_experiments(names, out=out, trials=trials, seed=seed, progress=True, **vars(run))
     claims, full_size, stored = _records(found.claims), _records(found.full_size), _records(found.stored)
     if form is Format.table:
         varied = [{name: row[name] for name in POINTS} for row in _records(found.points)] if changes else []

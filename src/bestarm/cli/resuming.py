@@ -1,4 +1,4 @@
-"""A long run on the command line: say on stderr when it compiles, and after Ctrl-C how to resume it."""
+"""Long runs: their options, and what is said on stderr when they compile, and after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -6,13 +6,29 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from bestarm.cli.compiling import compile_note
+from bestarm.cli.options import Workers
 
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to run points whose results go to a folder."""
+
+    workers: Workers = 2
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep the points that an earlier run finished in that folder.")
+    ] = False
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Remove everything an earlier run left in that folder.")
+    ] = False
 
 
 @contextlib.contextmanager

@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.options import RowFormat, Workers
+from bestarm.cli.options import RowFormat
 from bestarm.cli.output import Format, write_rows
-from bestarm.cli.resuming import resumable
+from bestarm.cli.resuming import RunOptions, resumable
 
 
 def scenario(
+    *,
     file: Annotated[
         Path | None,
         typer.Argument(metavar="FILE.toml", help="A scenario; --template prints an example.", show_default=False),
@@ -32,13 +33,7 @@ def scenario(
     ] = None,
     trials: Annotated[int | None, typer.Option(help="Trials per point.", show_default="as in the file")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness.", show_default="as in the file")] = None,
-    workers: Workers = 2,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Keep the points that an earlier run finished in that folder.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Remove everything an earlier run left in that folder.")
-    ] = False,
+    run: RunOptions,
     form: RowFormat = Format.table,
 ) -> None:
     """Run a scenario of your own: simulate the methods of a TOML file, and write tables, figures and a report.
@@ -63,16 +58,7 @@ def scenario(
     chosen = read_scenario(file)
     folder = folder_of(chosen, out)
     with resumable(folder, "points"):
-        points = run_scenario(
-            chosen,
-            out=folder,
-            trials=trials,
-            seed=seed,
-            workers=workers,
-            resume=resume,
-            overwrite=overwrite,
-            progress=True,
-        )
+        points = run_scenario(chosen, out=folder, trials=trials, seed=seed, progress=True, **vars(run))
     rows = points[list(SHOWN)].to_dict("records")
     write_rows([{str(name): value for name, value in row.items()} for row in rows], form)
     print(f"report: {folder / 'report.html'}", file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,29 @@ from bestarm.cli.options import Delta, Seed, SimulatedMethodOptions, explained, 
 from bestarm.cli.output import Format, write_rows
 from bestarm.cli.resuming import resumable
 from bestarm.contamination import SIMULATED, resolve
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Who runs the trials, and where they are kept."""
+
+    workers: Annotated[int, typer.Option(help="Threads or processes.")] = 2
+    backend: Annotated[str, typer.Option(help="threads, loky (processes) or dask.")] = "threads"
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler address.")
+    ] = None
+    chunk: Annotated[int | None, typer.Option(help="Trials handed over at a time; default: about half a second's.")] = (
+        None
+    )
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep finished trials in this folder, chunk by chunk.")
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the trials in the checkpoint folder.")] = False
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the options as keyword arguments of `simulate`."""
+        found = vars(self) | {"address": self.dask, "backend": "dask" if self.dask is not None else self.backend}
+        return {name: value for name, value in found.items() if name != "dask"}
 
 
 def simulate(
@@ -36,20 +60,7 @@ def simulate(
     trials: Annotated[int, typer.Option(help="Number of trials.")] = 1000,
     max_pulls: Annotated[int | None, typer.Option(help="Cap on the pulls per trial.")] = None,
     seed: Seed = 0,
-    workers: Annotated[int, typer.Option(help="Threads or processes.")] = 2,
-    backend: Annotated[str, typer.Option(help="threads, loky (processes) or dask.")] = "threads",
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler address.")
-    ] = None,
-    chunk: Annotated[
-        int | None, typer.Option(help="Trials handed over at a time; default: about half a second's.")
-    ] = None,
-    checkpoint: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep finished trials in this folder, chunk by chunk.")
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue from the trials in the checkpoint folder.")
-    ] = False,
+    engine: EngineOptions,
     save: Annotated[Path | None, typer.Option(help="Write the trials to this file, .parquet or .csv.")] = None,
     form: Annotated[Format, typer.Option("--format", help="How to write the summary.")] = Format.table,
 ) -> None:
@@ -76,23 +87,18 @@ def simulate(
         adversary = resolve(method.contamination).keep(adversaries, adversary)
     bandit = Bandit([Gaussian(mean, sigma) for mean in levels], epsilon, adversary)
     begin = time.monotonic()
-    with resumable(checkpoint, "trials"):
+    with resumable(engine.checkpoint, "trials"):
         trials_run = run(
             bandit,
             delta=delta,
             trials=trials,
             seed=seed,
-            workers=workers,
-            backend="dask" if dask is not None else backend,
-            address=dask,
-            chunk=chunk,
-            checkpoint=checkpoint,
-            resume=resume,
             max_pulls=max_pulls,
             progress=True,
+            **engine.keywords(),
             **method.keywords(),
         )
-    if not resume:
+    if not engine.resume:
         _say_how_fast(int(trials_run.pulls.sum()), time.monotonic() - begin)
     if save is not None:
         trials_run.save(save)
