@@ -97,6 +97,14 @@ def test_the_price_is_what_an_adversary_gets_at_most(name: str) -> None:
             assert priced == phi
 
 
+def test_a_coin_may_see_the_reward_unless_its_price_says_otherwise() -> None:
+    class Plain(Coin):
+        name, words = "plain", "each reward is replaced with probability at most epsilon"
+
+    assert checked(Plain()) == "plain"
+    assert Plain().price(1.1, 2.0, 0.5, 0.1) == resolve("malicious").price(1.1, 2.0, 0.5, 0.1) == pytest.approx(1.25)
+
+
 def test_counts_of_a_share() -> None:
     of_arm, of_all, sources = (resolve(name) for name in NAMES[2:])
     assert of_arm.allowed(0.1, 5, 20.0, arms=4) == sources.allowed(0.1, 5, 20.0, arms=4) == 2
@@ -166,6 +174,11 @@ class AlwaysDear(Cheap):
         return phi + 0.1
 
 
+class Free(Cheap):
+    def price(self, phi: Any, most: Any, least: Any, epsilon: float) -> Any:
+        return phi
+
+
 class Taken(Cheap):
     name = "malicious"
 
@@ -190,6 +203,7 @@ class OtherCount(OneCount):
         (Curved, "have prices on a straight line in phi that does not fall"),
         (Falling, "have prices that do not fall in epsilon"),
         (AlwaysDear, "have the price phi at epsilon = 0"),
+        (Free, "have prices above phi, or count fakes"),
         (Taken, "have a name of its own"),
         (OneCount, "allow for no fakes at epsilon = 0, and for more at a larger one"),
         (OtherCount, "count in `allowed` as in `kernel_numbers`"),

@@ -48,7 +48,7 @@ class Contamination(str):
     An instance is a string, its name, so that it can stand wherever a name can: in options, results and JSON.
     `bestarm.contamination.resolve` finds the instance for a name. To add a model to the package, put a file into this
     folder that says `MODEL = ...`. To use one of your own, subclass `Coin` or `Share` and pass an instance as
-    `contamination=...` to `Identifier`, `identify`, `simulate` or `identify_log`.
+    `contamination=...` to `Identifier`, `identify`, `simulate`, `plan` or `identify_log`.
 
     Attributes
     ----------
@@ -60,11 +60,13 @@ class Contamination(str):
     rank : int
         Its position in lists of all models.
     counted : bool
-        Whether fakes are paid for by a count of them (True), or in the price of every bet (False).
+        Whether fakes are paid for by a count of them (True), or in the price of every bet (False). The option
+        `share_from` says from when on a count holds.
     shared : bool
         Whether the count is of all arms together, so that the two arms of a pair share it.
     by_source : bool
-        Whether epsilon is a share of sources, so that each reward comes with its source.
+        Whether epsilon is a share of sources. Then each reward comes with its source, a log needs a column of them,
+        and the option `paired` applies.
     family : {"blind", "seeing"}
         The bets it wants: made for fakes that were picked without or with a look at the rewards.
     simulated : bool
@@ -77,6 +79,8 @@ class Contamination(str):
         What is assumed of clean rewards.
     things, fake : str
         What epsilon is a share of ("your rewards"), and what those of the share are ("fake").
+    none_is_fake : str
+        What epsilon = 0 means, in a report on a log.
     """
 
     name: ClassVar[str]
@@ -120,7 +124,7 @@ class Contamination(str):
             At least phi, finite, a straight line in phi that does not fall, not smaller at a larger epsilon, and phi
             itself at epsilon = 0.
         """
-        return phi
+        raise NotImplementedError
 
     def kernel_numbers(self, epsilon: float, share_from: float) -> KernelNumbers:
         """Return what the kernels need to know to count fakes."""
@@ -211,7 +215,8 @@ class Contamination(str):
 class Coin(Contamination):
     """Each reward is replaced at random, with probability at most epsilon: fakes are paid for in the price of a bet.
 
-    A model of your own sets `name`, `words` and `price`; see `Contamination.price` for what a price has to satisfy.
+    By default the coin may look at the reward. A model of your own sets `name`, `words` and, where it differs, `price`;
+    see `Contamination.price` for what a price has to satisfy.
 
     Examples
     --------
@@ -219,13 +224,17 @@ class Coin(Contamination):
     ...     name, words = "twice-as-careful", "each reward is replaced with probability at most 2 epsilon"
     ...
     ...     def price(self, phi, most, least, epsilon):
-    ...         return phi + 2.0 * epsilon * (most - least)
+    ...         return super().price(phi, most, least, 2.0 * epsilon)
     >>> import bestarm
     >>> finder = bestarm.Identifier(2, delta=0.05, epsilon=0.01, bounds=(0, 1), contamination=TwiceAsCareful())
     >>> finder.tell_many([0, 1] * 300, [0.9, 0.1] * 300)
     >>> finder.result.best, finder.result.options["contamination"]
     (0, 'twice-as-careful')
     """
+
+    def price(self, phi: Any, most: Any, least: Any, epsilon: float) -> Any:
+        """Return what a bet may pay on average: a reward that pays the least becomes one that pays the most."""
+        return phi + epsilon * (most - least)
 
     def covers(self, power: str) -> bool:
         """Tell whether the promise holds against adversaries of a power: coins of any kind."""
@@ -249,6 +258,10 @@ class Share(Contamination):
 
     counted = True
     burst: int = 0
+
+    def price(self, phi: Any, most: Any, least: Any, epsilon: float) -> Any:
+        """Return phi: a count pays for the fakes."""
+        return phi
 
     def kernel_numbers(self, epsilon: float, share_from: float) -> KernelNumbers:
         """Return what the kernels need to know to count fakes."""

@@ -17,10 +17,6 @@ class Malicious(Coin):
     )
     rank = 1
 
-    def price(self, phi: Any, most: Any, least: Any, epsilon: float) -> Any:
-        """Return what a bet may pay on average: a reward that pays the least becomes one that pays the most."""
-        return phi + epsilon * (most - least)
-
     def worst(self, adversaries: Any, adversary: Any, *, best: int, second: int, arms: int) -> Any:
         """Return an adversary that picks the rewards whose loss hurts most."""
         return adversaries.Selective(adversary, ["top" if arm == best else "bottom" for arm in range(arms)])

@@ -60,7 +60,7 @@ def of_options(options: Mapping[str, Any]) -> Contamination | None:
 def checked(contamination: Any) -> str:
     """Return a name of this folder as it is, or a model of the user's own once it was checked; reject anything else."""
     model = resolve(contamination)
-    if CONTAMINATIONS.get(model.name) == model and type(model) is type(CONTAMINATIONS[model.name]):
+    if type(model) is type(CONTAMINATIONS.get(model.name)):
         return model.name
     _check_own(model)
     return model
@@ -99,6 +99,8 @@ def _check_prices(
         raise _refused(model, "have prices of at least phi", f"at epsilon = {epsilon:g} one is lower")
     if epsilon == 0.0 and any(abs(price - phi) > slack for price, phi in zip(prices, line, strict=True)):
         raise _refused(model, "have the price phi at epsilon = 0", "there nothing is replaced")
+    if epsilon > 0.0 and not model.counted and prices[0] <= line[0]:
+        raise _refused(model, "have prices above phi, or count fakes", "without either, fakes cost nothing")
     if any(price < earlier - slack for price, earlier in zip(prices, before, strict=True)):
         raise _refused(model, "have prices that do not fall in epsilon", f"at epsilon = {epsilon:g} one does")
     if prices[0] > prices[2] + slack or abs(prices[0] + prices[2] - 2.0 * prices[1]) > slack:

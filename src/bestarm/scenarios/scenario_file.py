@@ -210,7 +210,7 @@ def _adversary(table: ScenarioTable, arms: Sequence[Arm]) -> AdversaryChoice:
         choice = RandomCentres(**{**values, "draws": draws})
     elif kind == "attack":
         choice = CatalogueAttack(**values)
-        if ATTACKS[choice.name][0] not in (powers.OBLIVIOUS, powers.PRESCIENT):
+        if ATTACKS[choice.name][0] not in powers.BLIND_COINS:
             return choice  # it picks its hits itself
     else:
         (first, *_) = signature(VALUES[kind]).parameters
