@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.validation import one_of
+
 Floats = NDArray[np.float64]
 
 
@@ -34,8 +36,7 @@ class Contamination:
     arms: int
 
     def __post_init__(self) -> None:
-        if self.kind not in ("prescient", "malicious", "share-of-arm", "share-of-all"):
-            raise ValueError(f"unknown contamination {self.kind!r}")
+        one_of("contamination", self.kind, ("prescient", "malicious", "share-of-arm", "share-of-all"))
 
     def count(self, n: int, N: int) -> tuple[int, int]:
         """The count c for each arm, and the c for all arms together, after n rounds and N rewards in total."""

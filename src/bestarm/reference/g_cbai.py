@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bestarm.policies.policy import Estimate, Question
 from bestarm.reference.radii import exploration_pulls, gap_radius_empirical, gap_radius_theory
 from bestarm.reference.trimmed_mean import trimmed_mean
+from bestarm.validation import one_of
 
 
 class GCBAI:
@@ -46,8 +47,7 @@ class GCBAI:
         power: float = 2.0,
         exploration: str = "hoeffding",
     ) -> None:
-        if threshold not in ("theory", "empirical"):
-            raise ValueError(f"threshold must be 'theory' or 'empirical', got {threshold!r}")
+        one_of("threshold", threshold, ("theory", "empirical"))
         self.question, self.K = question, question.arms
         self.epsilon = question.epsilon  # the contamination that the radius allows for
         self.alpha = question.epsilon / 2 if alpha is None else alpha

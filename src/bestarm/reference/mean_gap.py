@@ -8,6 +8,7 @@ from dataclasses import replace
 from bestarm.policies.policy import Question
 from bestarm.reference.g_cbai import GCBAI
 from bestarm.reference.trimmed_mean import mean
+from bestarm.validation import one_of
 
 
 class MeanGap(GCBAI):
@@ -24,8 +25,7 @@ class MeanGap(GCBAI):
         parameters: str = "clean",
         exploration: str = "hoeffding",
     ) -> None:
-        if parameters not in ("clean", "same"):
-            raise ValueError(f"parameters must be 'clean' or 'same', got {parameters!r}")
+        one_of("parameters", parameters, ("clean", "same"))
         reckoned = replace(question, epsilon=0.0) if parameters == "clean" else question
         super().__init__(reckoned, threshold=threshold, power=power, exploration=exploration)
 

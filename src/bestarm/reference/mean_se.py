@@ -8,6 +8,7 @@ from dataclasses import replace
 from bestarm.policies.policy import Question
 from bestarm.reference.se_cbai import SECBAI
 from bestarm.reference.trimmed_mean import mean
+from bestarm.validation import one_of
 
 
 class MeanSE(SECBAI):
@@ -16,8 +17,7 @@ class MeanSE(SECBAI):
     name = "reference mean-se"
 
     def __init__(self, question: Question, *, parameters: str = "clean", exploration: str = "hoeffding") -> None:
-        if parameters not in ("clean", "same"):
-            raise ValueError(f"parameters must be 'clean' or 'same', got {parameters!r}")
+        one_of("parameters", parameters, ("clean", "same"))
         reckoned = replace(question, epsilon=0.0) if parameters == "clean" else question
         super().__init__(reckoned, exploration=exploration)
 

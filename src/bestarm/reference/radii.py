@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from bestarm.validation import one_of
+
 
 def bernoulli_kl(p: float, q: float) -> float:
     """Relative entropy of Bernoulli(p) from Bernoulli(q), p log(p/q) + (1-p) log((1-p)/(1-q)), for 0 < p, q < 1."""
@@ -16,6 +18,7 @@ def exploration_pulls(alpha: float, delta: float, kind: str) -> float:
     >>> math.ceil(exploration_pulls(0.05, 0.1, "hoeffding")), math.ceil(exploration_pulls(0.05, 0.1, "chernoff"))
     (1843, 231)
     """
+    one_of("exploration", kind, ("hoeffding", "half", "chernoff", "none"))
     if kind == "none":
         return 1.0
     if alpha == 0:
@@ -24,10 +27,8 @@ def exploration_pulls(alpha: float, delta: float, kind: str) -> float:
         return 2 / alpha**2 * math.log(1 / delta)  # definition of T before eq. sampling rule
     if kind == "half":
         return math.log(1 / delta) / alpha**2  # the first author's code of 2022
-    if kind == "chernoff":
-        # The n with exp(-n kl(alpha, alpha/2)) = delta, in place of Hoeffding's exp(-n alpha^2 / 2).
-        return math.log(1 / delta) / bernoulli_kl(alpha, alpha / 2)
-    raise ValueError(f"exploration must be 'hoeffding', 'half', 'chernoff' or 'none', got {kind!r}")
+    # chernoff: the n with exp(-n kl(alpha, alpha/2)) = delta, in place of Hoeffding's exp(-n alpha^2 / 2).
+    return math.log(1 / delta) / bernoulli_kl(alpha, alpha / 2)
 
 
 def gap_radius_theory(n: int, t: int, K: int, delta: float, epsilon: float, sigma: float, power: float) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bestarm.policies.policy import Question
 from bestarm.reference.g_cbai import GCBAI
+from bestarm.validation import one_of
 
 MASK64: Final = 2**64 - 1
 
@@ -51,8 +52,7 @@ class Random(GCBAI):
         floor: str = "arm",
     ) -> None:
         super().__init__(question, alpha=alpha, threshold=threshold, power=power, exploration=exploration)
-        if floor not in ("arm", "total"):
-            raise ValueError(f"floor must be 'arm' or 'total', got {floor!r}")
+        one_of("floor", floor, ("arm", "total"))
         self.total = floor == "total"
 
     def enough(self, t: int) -> float:

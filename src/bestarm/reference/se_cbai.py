@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bestarm.policies.policy import Estimate, Question
 from bestarm.reference.radii import elimination_radius, elimination_radius_of_all_pulls, exploration_pulls
 from bestarm.reference.trimmed_mean import trimmed_mean
+from bestarm.validation import one_of
 
 
 class SECBAI:
@@ -44,8 +45,7 @@ class SECBAI:
         radius: str = "rounds",
         radius_arms: float | None = None,
     ) -> None:
-        if radius not in ("rounds", "all-pulls"):
-            raise ValueError(f"radius must be 'rounds' or 'all-pulls', got {radius!r}")
+        one_of("radius", radius, ("rounds", "all-pulls"))
         self.question, self.K = question, question.arms
         self.of_all_pulls = radius == "all-pulls"
         self.radius_arms = question.arms if radius_arms is None else radius_arms
