@@ -74,13 +74,13 @@ class InputError(BestarmError, ValueError):
 
 
 class NotFoundError(InputError):
-    """There is no study or pull of this name."""
+    """There is no study, pull or log of this name."""
 
     code = "not-found"
 
 
 class ConflictError(InputError):
-    """Something else is already stored: other settings of a study, or another reward of a pull."""
+    """Something else is already stored: other settings of a study or a run, or another reward of a pull."""
 
     code = "conflict"
 

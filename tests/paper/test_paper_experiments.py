@@ -562,7 +562,7 @@ def test_a_used_folder_is_refused_or_resumed_or_overwritten(tmp_path: Path) -> N
     run_experiments(["exp9"], out=tmp_path, trials=2, seed=1)
     (tmp_path / "report.html").write_text("old", encoding="utf-8")
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(InputError, match=r"out must be new or empty.*--resume.*--overwrite"):
+    with pytest.raises(InputError, match=r"out must be new or empty.*: resume=True contin.*, overwrite=True removes"):
         run_experiments(["exp7"], out=tmp_path, trials=4, seed=2)
     with pytest.raises(InputError, match="overwrite must not be given with resume"):
         run_experiments(["exp7"], out=tmp_path, trials=4, seed=2, resume=True, overwrite=True)

@@ -20,9 +20,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from bestarm.bandits import Bandit
-from bestarm.errors import InputError
+from bestarm.errors import ConflictError, InputError
 from bestarm.identification.result import STATUSES
 from bestarm.methods import get_method
+from bestarm.phrases import Phrase, Setting
 from bestarm.problem import pose
 from bestarm.scenarios.experiment import Curve, Experiment, Point
 from bestarm.simulation import Trials, simulate
@@ -33,6 +34,7 @@ from bestarm.simulation.folder_lock import LOCK, locked_folder
 from bestarm.validation import checked, checked_seed
 
 SETTINGS = "settings.json"
+RESUME, OVERWRITE = Setting("resume", True), Setting("overwrite", True)
 POINTS = "points"
 TOGETHER = 0.05  # the probability that some statement about a grid is wrong
 
@@ -227,7 +229,8 @@ class Folder:
             raise InputError("overwrite", "not be given with resume", True, "choose one of the two")
         marked = self.path / SETTINGS
         if resume and not marked.exists():
-            raise InputError("out", "hold a run to resume", str(self.path), "leave out --resume to begin one")
+            fix = Phrase("leave out {} to start one", RESUME)
+            raise InputError("out", "hold a run to resume", str(self.path), fix)
         if self.path.exists() and not self.path.is_dir():
             raise InputError("out", "be a folder", str(self.path), "there is a file of that name")
         self.path.mkdir(parents=True, exist_ok=True)
@@ -252,7 +255,7 @@ class Folder:
             rule = f"be new, empty, or a folder of {self._settings['made by']}"
             raise InputError("out", rule, str(self.path), "name another folder")
         if not overwrite:
-            fix = "--resume goes on with the run in it, --overwrite removes that first; or name another folder"
+            fix = Phrase("{} continues the run in it, {} removes that first; or name another folder", RESUME, OVERWRITE)
             raise InputError("out", "be new or empty", str(self.path), fix)
         self.remove(*self._outputs, POINTS, SETTINGS)  # the settings last: a folder marked by them can be cleared again
 
@@ -285,11 +288,11 @@ class Folder:
         differing = [name for name in self._settings if stored.get(name) != self._settings[name]]
         if differing:
             name = differing[0]
-            raise InputError(
+            raise ConflictError(
                 name,
                 f"be {stored.get(name)!r}, as in the run to resume",
                 self._settings[name],
-                "repeat its settings, or begin anew with --overwrite",
+                Phrase("repeat its settings, or start again with {}", OVERWRITE),
             )
 
     def _checkpoint(self, point: Stored, bandits: Sequence[Bandit], count: int) -> Checkpoint:

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.errors import InputError
+from bestarm.errors import ConflictError, InputError
 from bestarm.extras import needs
+from bestarm.phrases import Phrase, Setting
 from bestarm.simulation.chunks import ChunkResult
 from bestarm.simulation.fingerprints import digest
 from bestarm.simulation.folder_lock import LOCK, locked_folder
@@ -74,7 +75,7 @@ class Checkpoint:
 
     def _open(self, names: list[str], settings: Mapping[str, Any], resume: bool) -> None:
         if names and not resume:
-            fix = "pass resume=True (--resume) to go on with what is there, or name a new folder"
+            fix = Phrase("pass {} to continue with what is there, or name a new folder", Setting("resume", True))
             raise InputError("checkpoint", "be an empty folder", str(self.folder), fix)
         finished = [name for name in names if not name.startswith(_UNFINISHED)]
         if finished:
@@ -139,7 +140,7 @@ class Checkpoint:
         if different is not None:
             name, was, value = different
             fix = f"the trials in {self.folder} were made with {was!r}; go back to that, or name a new folder"
-            raise InputError(name, "be the same as in the checkpoint to resume", value, fix)
+            raise ConflictError(name, "be the same as in the checkpoint to resume", value, fix)
 
     def _chunk(self, path: Path, first: int, last: int, arms: int) -> ChunkResult | None:
         import pyarrow as pa

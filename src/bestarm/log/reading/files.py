@@ -23,7 +23,7 @@ from typing import IO, Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from bestarm.errors import InputError
+from bestarm.errors import InputError, NotFoundError
 
 HEAD = 1 << 20  # bytes looked at to find out what a file is
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -156,8 +156,8 @@ def check_there(data: Any) -> None:
                     raise _absent(path)
 
 
-def _absent(path: str) -> InputError:
-    return InputError(path, "be a file that is there", "no such file", "check the spelling and the folder")
+def _absent(path: str) -> NotFoundError:
+    return NotFoundError(path, "be a file that is there", "no such file", "check the spelling and the folder")
 
 
 def _matching(data: Any) -> list[str]:
