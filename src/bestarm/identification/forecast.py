@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bestarm.identification.result import LIMITS
 from bestarm.identification.waiting import Waiting
+from bestarm.identification.wording import forecast as words
 from bestarm.kernels.rewards.draws import DISCRETE, GAUSSIAN, Laws, attack_dtype, law_dtype
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.state.state import State, new_state
@@ -75,39 +76,12 @@ class Forecast:
     waiting: Waiting = field(default_factory=Waiting)
 
     def __str__(self) -> str:
-        return f"{self._said()}; {self.waiting}" if self.waiting else self._said()
-
-    def _said(self) -> str:
-        if self.replays == 0:
-            return {
-                "decided": "decided: no more rewards are needed",
-                "too early": f"too early for a forecast: an arm has fewer than {FEWEST} rewards",
-            }.get(self.outlook, f"{self.brief}: the forced exploration takes as many")
-        share = f"in {self.agreeing} of {self.replays} simulated continuations"
-        if self.outlook == "not at this epsilon":
-            return (
-                f"not at this epsilon: {share} contamination of this kind could hide the remaining lead; "
-                f"{self.brief}, then it says so"
-            )
-        if self.outlook == "no winner":
-            return f"{self.brief}, then no winner: {share} it stops at its resolution"
-        return f"{self.brief}: {share}{' a winner is named' if self.outlook == 'winner' else ''}"
+        return words.forecast(self, FEWEST)
 
     @property
     def brief(self) -> str:
         """The number alone, in words: "about 1,200 more rewards (800 to 2,100)"; 8 of 10 replays lie in the range."""
-        if self.outlook in ("decided", "too early"):
-            return self.outlook
-        if self.rewards is None:
-            return f"not within {_about(self.low if self.replays == 0 else self.horizon)} more rewards"
-        high = f"beyond {_about(self.horizon)}" if math.isinf(self.high) else _about(self.high)
-        return f"about {_about(self.rewards)} more rewards ({_about(self.low)} to {high})"
-
-
-def _about(number: float) -> str:
-    """Return a number of rewards to two digits: a forecast knows no more."""
-    digits = max(0, math.floor(math.log10(number)) - 1) if number >= 1 else 0
-    return f"{round(number, -digits):,.0f}"
+        return words.how_many_more(self)
 
 
 DECIDED = Forecast("decided", 0, 0.0, 0.0)

@@ -109,15 +109,16 @@ def draw_leads(result: Any, rows: Sequence[Any], axes: Axes) -> None:
             axes.plot(lead, index, "|", color=colour, markersize=12.0, markeredgewidth=2.0)
     axes.axvline(0.0, color="0.35", linestyle=":", linewidth=1.0)
     axes.set_xlim(None, right)
-    leader = plain(result.best if result.best is not None else result.leader)
-    axes.set_xlabel(f"lead of {leader} over the arm, if {leader} is the best: at least, all together", fontsize=8)
+    words = Words(result)
+    axes.set_xlabel(words.leads_axis(plain(words.first)), fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes) -> None:
     """Draw p-values over numbers of rewards, and where there is enough evidence against every other arm."""
     numbers, values = [number for number, _ in history], [max(value, LEAST_SHOWN) for _, value in history]
-    leader = plain(result.best if result.best is not None else result.leader)
+    words = Words(result)
+    leader = plain(words.first)
     colour = WINNER if result.best is not None else CANDIDATE
     axes.plot(numbers, values, "o-", color=colour, markersize=3.0, linewidth=1.5, clip_on=False)
     axes.axhline(result.delta, color="0.35", linestyle=":", linewidth=1.0)
@@ -125,7 +126,7 @@ def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes)
     axes.set_xlim(0, None)
     axes.set_ylim(min(0.2 * result.delta, 0.5 * min(values)), 1.0)
     axes.annotate(
-        f"below delta = {result.delta:g} it is enough to rule out every other arm (they are ruled out one by one)",
+        words.enough_below(),
         (0.01, result.delta), (0, -3), xycoords=("axes fraction", "data"), textcoords="offset points", va="top",
         fontsize=8, color="0.35",
     )  # fmt: skip
@@ -134,7 +135,7 @@ def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes)
     axes.set_xlabel("rewards", fontsize=8)
     axes.set_ylabel("p-value", fontsize=8)
     axes.set_title(
-        f"evidence that {leader} is the best, valid at any time: the lower, the stronger",
+        words.evidence_title(leader),
         fontsize=10,
         loc="left",
     )

@@ -6,6 +6,7 @@ import contextlib
 from typing import Any
 
 from bestarm.errors import InputError
+from bestarm.identification.wording.forecast import progress
 from bestarm.progress import status
 
 
@@ -32,16 +33,8 @@ def describe(finder: Any) -> str:
     seen = finder.snapshot()
     if seen.done:
         return "decided"
-    result = seen.result
-    waiting = f"; {result.waiting}" if result.waiting else ""
-    if result.leader is None:
-        return f"no rewards yet{waiting}"
-    words = f"{result.leader!r} leads"
-    if result.p_value is not None:
-        words += f", p = {result.p_value:.2g}"
     try:
-        forecast = seen.forecast()
+        foreseen = seen.forecast()
     except InputError:  # of sources, or of a method of the user's own
-        return f"{words}{waiting}"
-    ends = {"no winner": ", then no winner", "not at this epsilon": ", then no winner at this epsilon"}
-    return f"{words}; {forecast.brief}{ends.get(forecast.outlook, '')}{waiting}"
+        foreseen = None
+    return progress(seen.result, foreseen)

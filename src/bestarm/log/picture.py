@@ -13,7 +13,7 @@ import numpy as np
 
 from bestarm.identification.pictures import CANDIDATE, WINNER, draw_intervals, draw_leads, plain
 from bestarm.identification.result import ArmRow
-from bestarm.identification.wording.log_verdict import HIDDEN, TOO_LITTLE, LogWords
+from bestarm.identification.wording.log_verdict import CONTRADICTED, HIDDEN, NAMED, TOO_LITTLE, LogWords, outcome
 from bestarm.identification.wording.text import share_shown
 
 if TYPE_CHECKING:
@@ -28,10 +28,18 @@ _GREY = "0.35"
 # Of the letters of a label, and of the figure's width in inches: for a wide screen or paper, and for a narrow screen.
 _WIDE, _TALL = (26, 10.0), (16, 4.7)
 
+# Colour, marker, and whether it is filled.
+_MARKERS: dict[str, tuple[str, str, bool]] = {
+    NAMED: (WINNER, "o", True),
+    TOO_LITTLE: (CANDIDATE, "o", False),
+    HIDDEN: (CANDIDATE, "s", True),
+    CONTRADICTED: (ALARM, "X", True),
+}
+
 
 def ranked_rows(result: LogResult) -> list[ArmRow]:
     """Return the arms: the winner or leader, then those not ruled out, then the others, each from the highest down."""
-    first = result.best if result.best is not None else result.leader
+    first = LogWords(result).first
     left = set(result.candidates)
 
     def falling(value: float) -> float:
@@ -62,8 +70,8 @@ def draw(result: LogResult, *, tall: bool = False, arms: bool = True, curve: boo
     rows = ranked_rows(result)[:MOST_ROWS]
     letters, width = _TALL if tall else _WIDE
     curve = curve and bool(result.sensitivity)
-    known = LogWords(result).leads
-    leads = arms and any(row.label in known for row in rows)
+    words = LogWords(result)
+    leads = arms and any(row.label in words.leads for row in rows)
     heights = [1.1 + 0.3 * len(rows)] * (arms + (leads and tall)) + [3.0] * curve
     columns = 2 if leads and not tall else 1
     figure = Figure(figsize=(width, sum(heights)), dpi=130, layout="constrained")
@@ -77,8 +85,7 @@ def draw(result: LogResult, *, tall: bool = False, arms: bool = True, curve: boo
         other = figure.add_subplot(grid[1, 0] if tall else grid[0, 1], sharey=panel)
         draw_leads(result, rows, other)
         other.tick_params(labelleft=tall)
-        who = plain(result.best if result.best is not None else result.leader, letters - 6)
-        _entitle(other, f"{who} is ahead by at least ...", "left of 0 it may be behind")
+        _entitle(other, *words.leads_title(plain(words.first, letters - 6)))
         other.set_xlabel("")
     if curve:
         _draw_curve(result, figure.add_subplot(grid[-1, :]), tall)
@@ -96,28 +103,20 @@ def _draw_curve(result: LogResult, axes: Axes, tall: bool) -> None:
 
     grid = [row.epsilon for row in result.sensitivity]
     numbers = [len(row.candidates) for row in result.sensitivity]
-    kinds: dict[str, tuple[str, str, bool]] = {
-        "a winner is named": (WINNER, "o", True),
-        TOO_LITTLE: (CANDIDATE, "o", False),
-        HIDDEN: (CANDIDATE, "s", True),
-        "the log contradicts this epsilon": (ALARM, "X", True),
-    }
-    found = [_kind(row.alarms, row.best is not None, row.limit) for row in result.sensitivity]
-    for slot, (name, (colour, marker, filled)) in enumerate(kinds.items()):
-        at = [index for index, kind in enumerate(found) if kind == slot]
-        face = colour if filled else "white"
+    outcomes = [outcome(row) for row in result.sensitivity]
+    for name, (colour, marker, filled) in _MARKERS.items():
+        at = [index for index, found in enumerate(outcomes) if found == name]
         if at:
             heights = [numbers[index] for index in at]
+            face = colour if filled else "white"
             axes.plot(
                 at, heights, marker, color=colour, markerfacecolor=face, markersize=7.0, label=name, clip_on=False
             )
     axes.axvline(grid.index(result.epsilon), color=_GREY, linestyle=":", linewidth=1.2, label="asked", zorder=0)
     if result.tolerance and not result.alarms and not result.sequential:  # a replay's is of the rewards it used
         right = float(np.interp(result.tolerance, grid, range(len(grid))))
-        who = plain(result.leader, 16)
-        axes.axvspan(
-            -0.3, right, color=WINNER, alpha=0.12, linewidth=0, label=f"{who} alone, to {share_shown(result.tolerance)}"
-        )
+        label = f"{plain(result.leader, 16)} alone, to {share_shown(result.tolerance)}"
+        axes.axvspan(-0.3, right, color=WINNER, alpha=0.12, linewidth=0, label=label)
     axes.set_xlim(-0.3, len(grid) - 0.7)
     axes.set_xticks(range(len(grid)), [_tick(epsilon, tall) for epsilon in grid])
     if len(result.arms) > 30:
@@ -137,14 +136,6 @@ def _draw_curve(result: LogResult, axes: Axes, tall: bool) -> None:
 def _tick(epsilon: float, tall: bool) -> str:
     words = f"{epsilon:g}"
     return words.removeprefix("0") or words if tall else words
-
-
-def _kind(alarms: tuple[str, ...], named: bool, limit: str | None) -> int:
-    if alarms:
-        return 3
-    if named:
-        return 0
-    return 2 if limit == "contamination" else 1
 
 
 def as_svg(figure: Figure) -> str:

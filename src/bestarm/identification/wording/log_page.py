@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bestarm.contamination import of_options
-from bestarm.identification.wording.log_verdict import HIDDEN, TOO_LITTLE, LogWords
+from bestarm.identification.wording.log_verdict import LogWords, outcome
 from bestarm.identification.wording.text import capital, number_shown, percent, share_shown, short, with_rest
 
 if TYPE_CHECKING:
@@ -159,8 +159,8 @@ class PageWords(LogWords):
     def legend(self, most: int) -> Iterator[str]:
         """Yield how to read the picture, which has at most so many arms."""
         result = self.result
-        colours = "Blue: not ruled out. Grey: ruled out."
-        yield f"{'Green: the arm that is named. ' if result.best is not None else ''}{colours}"
+        green = f"Green: the arm that {'comes first' if result.alarms else 'is named'}. "
+        yield f"{green if result.best is not None else ''}Blue: not ruled out. Grey: ruled out."
         sure = result.method == "certified" and not result.alarms
         said = "" if not sure else f", and all of them hold together with probability {1.0 - result.delta:g}"
         yield f"Intervals are for display{said}; arms are compared in pairs, which separates more than intervals do."
@@ -182,7 +182,7 @@ class PageWords(LogWords):
         """Return how an arm stands."""
         result = self.result
         if row.label == result.best:
-            return "named"
+            return "comes first" if result.alarms else "named"
         if row.label not in result.candidates:
             return "ruled out"
         return "ahead (not proved)" if row.label == result.leader and result.best is None else "not ruled out"
@@ -267,7 +267,7 @@ class PageWords(LogWords):
             return "the log contradicts it", left
         if row.best is not None:
             return f"{short(row.best, 30)} is named", left
-        return HIDDEN if row.limit == "contamination" else TOO_LITTLE, left
+        return outcome(row), left
 
     def how_to_read(self) -> str:
         """Return what the table over epsilon claims."""

@@ -18,6 +18,8 @@ NO_FORECAST = (
     "how many more rewards would decide it cannot be forecast (not even a thousand times as many of this kind would, "
     "or there is too little to go by)"
 )
+# What may come out at an epsilon.
+NAMED, CONTRADICTED = "a winner is named", "the log contradicts this epsilon"
 HIDDEN, TOO_LITTLE = "none: fakes may hide the lead", "none: too little evidence"
 
 
@@ -221,6 +223,10 @@ class LogWords(Words):
             return ""
         return f", if sigma is at most {result.sigma:.3g} then too (it was estimated for epsilon = {result.epsilon:g})"
 
+    def leads_title(self, name: str) -> tuple[str, str]:
+        """Return the title of a picture of leads, and a note; `name` is the winner or leader as a picture shows it."""
+        return f"{name} is ahead by at least ...", "left of 0 it may be behind"
+
     def question(self) -> str | None:
         """Return what the reader has to answer: whether more is fake than the answer withstands."""
         result = self.result
@@ -237,7 +243,7 @@ class LogWords(Words):
         return None
 
 
-# -------------------------------------------------------------------------------------------------- at other epsilons
+# --------------------------------------------------------------------------------------------------- at other epsilons
 
 
 def other_epsilons(result: LogFacts) -> str:
@@ -245,12 +251,21 @@ def other_epsilons(result: LogFacts) -> str:
     return f"The same{f' {result.pulls:,}' if result.sequential else ''} rewards at other epsilons"
 
 
+def outcome(row: Sensitivity) -> str:
+    """Return what comes out at an epsilon."""
+    if row.alarms:
+        return CONTRADICTED
+    if row.best is not None:
+        return NAMED
+    return HIDDEN if row.limit == "contamination" else TOO_LITTLE
+
+
 def contradicted(row: Sensitivity) -> str | None:
     """Return that the rewards contradict an epsilon, and by how many alarms, if they do."""
     return f"the rewards contradict it ({counted(len(row.alarms), 'alarm')})" if row.alarms else None
 
 
-# ------------------------------------------------------------------------------------------------------------ hints
+# --------------------------------------------------------------------------------------------------------------- hints
 
 
 def mostly_single(one: object, two: object, share: float) -> str:

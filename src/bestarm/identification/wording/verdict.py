@@ -216,3 +216,16 @@ class Words:
         more = f", the {most} best of {arms} arms" if arms > most else ""
         waits = f"\n{for_how_many(result.waiting)}" if result.waiting else ""
         return f"{named} after {result.pulls:,} rewards{more}{waits}"
+
+    def leads_axis(self, name: str) -> str:
+        """Return what an axis of leads shows; `name` is the winner or leader as a picture shows it."""
+        return f"lead of {name} over the arm, if {name} is the best: at least, all together"
+
+    def evidence_title(self, name: str) -> str:
+        """Return the title of a picture of p-values over time."""
+        return f"evidence that {name} is the best, valid at any time: the lower, the stronger"
+
+    def enough_below(self) -> str:
+        """Return what the line at delta means in it."""
+        enough = f"below delta = {self.result.delta:g} it is enough to rule out every other arm"
+        return f"{enough} (they are ruled out one by one)"
