@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from bestarm.identification.drivers import identify_async as identify_async
     from bestarm.identification.forecast import Forecast as Forecast
     from bestarm.identification.identifier import Identifier as Identifier
+    from bestarm.identification.ledger import Pull as Pull
     from bestarm.identification.result import ArmRow as ArmRow
     from bestarm.identification.result import Result as Result
     from bestarm.identification.robustness import Sensitivity as Sensitivity
-    from bestarm.identification.tickets import Pull as Pull
     from bestarm.live import Study as Study
     from bestarm.live import backup_studies as backup_studies
     from bestarm.live import import_studies as import_studies
@@ -86,7 +86,7 @@ HOMES = {
     "Plan": "bestarm.theory.planning",
     "Policy": "bestarm.policies.policy",
     "PolicyError": "bestarm.errors",
-    "Pull": "bestarm.identification.tickets",
+    "Pull": "bestarm.identification.ledger",
     "Question": "bestarm.policies.policy",
     "Result": "bestarm.identification.result",
     "Sensitivity": "bestarm.identification.robustness",

@@ -27,7 +27,7 @@ MOVED = {
     "policy": "policies.policy",
     "result": "identification.result",
     "robustness": "identification.robustness",
-    "tickets": "identification.tickets",
+    "tickets": "identification.ledger",
 }
 
 

@@ -114,7 +114,7 @@ def test_a_live_experiment_rings_no_false_alarm(attack: str, epsilon: float) -> 
             finder.tell(arm, stream.pull(int(str(arm))))
             if finder.pulls >= due or finder.done:
                 due = finder.pulls + finder.pulls // 4
-                rung = rung or bool(finder._verdict().alarms)  # the rest of a result costs more than 600 rewards
+                rung = rung or bool(finder._engine.read().alarms)  # the rest of a result costs more than 600 rewards
         count += rung
     assert not violated(count, 100, 0.3)
 

@@ -13,6 +13,7 @@ from scipy.stats import binom
 
 import bestarm as ba
 from bestarm import Forecast, InputError
+from bestarm.identification.engines.kernel import KernelEngine
 from bestarm.identification.forecast import MOST_VALUES, _values
 from bestarm.identification.robustness import history, standing
 
@@ -196,18 +197,19 @@ def test_what_follows_a_forecast_is_what_would_have_followed(settings: dict[str,
     outlooks = set()
     while not plain.done and plain.pulls < 600:
         if plain.pulls % 37 == 0:
-            before = pickle.dumps(asked._state)
+            before = pickle.dumps(asked._engine)
             outlooks.add(asked.forecast().outlook)
-            assert pickle.dumps(asked._state) == before
+            assert pickle.dumps(asked._engine) == before
         arm = plain.ask()
         assert asked.ask() == arm
         reward = arms.pull(arm)
         plain.tell(arm, reward)
         asked.tell(arm, reward)
     assert outlooks - {"too early", "decided"}  # replays were made
+    states = [one._engine.state for one in (asked, plain) if isinstance(one._engine, KernelEngine)]
     for name in ("control", "arms", "used", "trees", "members"):  # the pool has room that nobody has written to
-        np.testing.assert_array_equal(getattr(asked._state, name), getattr(plain._state, name))
-    of_both = zip(asked._state.evidence or (), plain._state.evidence or (), strict=True)
+        np.testing.assert_array_equal(*(getattr(state, name) for state in states))
+    of_both = zip(*(state.evidence or () for state in states), strict=True)
     for of_one, of_other in of_both:
         np.testing.assert_array_equal(of_one, of_other)
     assert asked.result == plain.result
@@ -246,8 +248,7 @@ def test_few_values_are_counted_and_many_thinned() -> None:
 )
 def test_the_evidence_over_time_is_what_stood_at_each_time(settings: dict[str, Any]) -> None:
     finder = begun(settings, 10**6)
-    log = finder._log
-    assert log is not None
+    log = finder._engine.rewards()
     past = history(finder._problem, finder._options, log, 0)
     assert len(past) == 30
     assert past[-1][0] == finder.pulls
@@ -255,7 +256,7 @@ def test_the_evidence_over_time_is_what_stood_at_each_time(settings: dict[str, A
     for number, _ in past:
         then = ba.Identifier(4, **settings)
         then.tell_many(list(log.indices[:number]), list(log.values[:number]))
-        dropped = then._state.samples.arms["dropped"] > 0
+        dropped = then._engine.arms["dropped"] > 0
         values.append(standing(finder._problem, finder._options, log.first(number), 0, dropped).p_value)
     assert [value for _, value in past] == values
     assert values[0] == 1.0

@@ -15,9 +15,10 @@ from scipy.stats import binom
 
 import bestarm as ba
 from bestarm import InputError
-from bestarm.identification.source_tickets import SourceTickets
-from bestarm.identification.sources import Sources
-from bestarm.identification.tickets import Arrival
+from bestarm.identification.engines.sources import SourcesEngine
+from bestarm.identification.ledger import CANCELLED, TOLD
+from bestarm.identification.source_ledger import SourceLedger
+from bestarm.identification.sources import Sources, entries
 from bestarm.methods import get_method
 from bestarm.problem import pose
 
@@ -136,6 +137,10 @@ def generous(seed: int) -> Sources:
     return sources
 
 
+def evidence_of_b(sources: Sources) -> float:
+    return sources.evidence(sources.by_arm(), 1, 0, lambda arm: math.inf)[0]
+
+
 def test_a_silent_source_without_a_name_is_paid_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it would have said first is gone, and what it says instead is chosen: a price for one is too low.
 
@@ -143,9 +148,21 @@ def test_a_silent_source_without_a_name_is_paid_for_twice(monkeypatch: pytest.Mo
     """
     found = [generous(seed) for seed in range(6)]
     assert all(100 < sources.cancelled <= sources.count for sources in found)
-    assert all(sources.evidence(1, 0, lambda arm: math.inf)[0] < sources.enough for sources in found)
+    assert all(evidence_of_b(sources) < sources.enough for sources in found)
     monkeypatch.setattr(Sources, "_price", lambda self, b, a: float(self.count))
-    assert all(sources.evidence(1, 0, lambda arm: math.inf)[0] >= sources.enough for sources in found)
+    assert all(evidence_of_b(sources) >= sources.enough for sources in found)
+
+
+def engine_of(finder: ba.Identifier) -> SourcesEngine:
+    assert isinstance(finder._engine, SourcesEngine)
+    return finder._engine
+
+
+def entries_of(finder: ba.Identifier, b: int, a: int) -> list[list[float]]:
+    """What enters for two arms, up to their first pull that is out."""
+    engine = engine_of(finder)
+    said, end = engine.sources.by_arm(), min(engine.ledger.horizon(b), engine.ledger.horizon(a))
+    return [part.tolist() for part in entries(said[b], said[a], end)]
 
 
 def test_a_source_that_was_silent_on_the_first_arm_of_a_pair_never_enters_it() -> None:
@@ -154,11 +171,10 @@ def test_a_source_that_was_silent_on_the_first_arm_of_a_pair_never_enters_it() -
     finder.cancel(a)
     finder.tell(b, 1.0)
     finder.tell(c, 0.0)
-    sources = finder._sources
-    assert sources is not None
+    sources = engine_of(finder).sources
     assert (sources.number, sources.cancelled) == (1, 1)
-    assert [part.tolist() for part in sources._entries(1, 0, finder._horizon)] == [[], []]
-    assert [part.tolist() for part in sources._entries(1, 2, finder._horizon)] == [[1.0], []]
+    assert entries_of(finder, 1, 0) == [[], []]
+    assert entries_of(finder, 1, 2) == [[1.0], []]
     finder.cancel(finder.ask_pulls())  # of nobody knows whom
     assert (sources.number, sources.cancelled) == (2, 2)
 
@@ -169,7 +185,7 @@ Story = list[tuple[int, int, bool, int, bool]]  # arm, source, whether it is nam
 
 
 def used_by_rule(story: Story, ended: list[int]) -> set[int]:
-    """What is used when these pulls have ended: the rule of `SourceTickets`, read literally."""
+    """What is used when these pulls have ended: the rule of `SourceLedger`, read literally."""
     used: set[int] = set()
     told = [named or (pull in ended and is_told) for pull, (_, _, named, _, is_told) in enumerate(story)]
 
@@ -200,18 +216,19 @@ def used_by_rule(story: Story, ended: list[int]) -> set[int]:
 @example([(0, 1, True, 9, True), (0, 2, True, 0, True), (1, 2, True, 0, True)])
 @example([(0, 1, False, 9, True), (1, 2, True, 0, True), (2, 1, True, 1, False)])
 def test_a_reward_is_used_when_its_turn_has_come(story: Story) -> None:
-    tickets = SourceTickets(3, owner=1)
-    pulls = [tickets.issue_named(arm, arm, source if named else None) for arm, source, named, *_ in story]
+    ledger = SourceLedger(3, owner=1)
+    for arm, source, named, *_ in story:
+        ledger.issue(arm, source if named else None)
     ended: list[int] = []
     used: list[int] = []
     for number in sorted(range(len(story)), key=lambda number: (story[number][3], number)):
         _, source, _, _, told = story[number]
-        turns = tickets.take_turns(pulls[number], Arrival(1.0, source) if told else Arrival(None))
+        uses = ledger.end(number, TOLD, 1.0, source) if told else ledger.end(number, CANCELLED)
         ended.append(number)
-        used += [turn.number for turn in turns]
+        used += uses.numbers
         assert set(used) == used_by_rule(story, ended)
         assert len(set(used)) == len(used)
-        assert tickets.waiting == len(ended) - len(used)
+        assert ledger.waiting == len(ended) - len(used)
     for field, place in (("arm", 0), ("source", 1)):  # each arm's and each source's in the order of the pulls
         for value in {row[place] for row in story}:
             mine = [number for number in used if story[number][place] == value and (place == 0 or story[number][4])]
@@ -224,13 +241,11 @@ def test_a_pair_is_looked_at_up_to_its_first_pull_that_is_out() -> None:
     pulls = [finder.ask_pulls(source=place) for place in range(6)]
     for place in (0, 2, 3, 4, 5):
         finder.tell(pulls[place], place / 10)
-    sources = finder._sources
-    assert sources is not None
     assert finder.pulls == 4  # the second of B waits for the first
-    assert [part.tolist() for part in sources._entries(0, 1, finder._horizon)] == [[0.0], []]
-    assert [part.tolist() for part in sources._entries(0, 2, finder._horizon)] == [[0.0, 0.3], [0.2, 0.5]]
+    assert entries_of(finder, 0, 1) == [[0.0], []]
+    assert entries_of(finder, 0, 2) == [[0.0, 0.3], [0.2, 0.5]]
     finder.tell(pulls[1], 0.1)
-    assert [part.tolist() for part in sources._entries(0, 1, finder._horizon)] == [[0.0, 0.3], [0.1, 0.4]]
+    assert entries_of(finder, 0, 1) == [[0.0, 0.3], [0.1, 0.4]]
 
 
 def test_pulls_of_sources_outlive_a_pickle() -> None:

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import bestarm as ba
+from bestarm.identification.engines.sources import SourcesEngine
 
 Says = Callable[[np.random.Generator], list[float]]  # what an honest source would say of each arm
 
@@ -159,7 +160,9 @@ def items_needed(seed: int, paired: bool) -> int:
         if finder.done:
             break
     assert finder.result.best in ("A", None)
-    return finder._sources.number if finder._sources is not None else 0
+    engine = finder._engine
+    assert isinstance(engine, SourcesEngine)
+    return engine.sources.number
 
 
 def test_the_same_items_for_all_prompts_are_worth_far_more_paired() -> None:
@@ -253,5 +256,6 @@ def test_simulated_rewards_have_no_sources() -> None:
 def test_a_share_of_sources_holds_from_the_first_whole_number_on() -> None:
     """Of 500 sources one may be dishonest at epsilon = 0.002, so one of the first may be."""
     finder = ba.Identifier(2, delta=0.05, epsilon=0.002, sigma=1.0, contamination="sources", share_from=499.9)
-    assert finder._sources is not None
-    assert finder._sources.count == 1
+    engine = finder._engine
+    assert isinstance(engine, SourcesEngine)
+    assert engine.sources.count == 1

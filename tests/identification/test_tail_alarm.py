@@ -135,7 +135,7 @@ def test_one_reward_37_sigma_away_is_a_proof_at_epsilon_0(contamination: str, nu
     assert finder.result.alarms == ()
     finder.tell_many(["A", "B"], rewards[number // 2], sources and sources[number : number + 2])
     if not finder.done:
-        (said,) = finder._verdict().alarms
+        (said,) = finder._engine.read().alarms
         assert "'B'" in said
     else:
         assert finder.result.alarms  # what decided is what is far

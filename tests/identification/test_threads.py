@@ -159,7 +159,8 @@ def test_reading_while_others_tell(hurried: None) -> None:
             for twin in (pickle.loads(pickle.dumps(finder)), copy.deepcopy(finder), copy.copy(finder)):
                 assert sum(row.pulls for row in twin.estimates) == twin.pulls
                 again = finder_of("certified")
-                again.tell_many([ARMS[index] for index in twin._log.indices], twin._log.values)
+                told = twin._engine.rewards()
+                again.tell_many([ARMS[index] for index in told.indices], told.values)
                 # to read estimates adds up sums in another order: the last digit may differ
                 known = [row.estimate for row in twin.estimates]
                 assert [row.estimate for row in again.estimates] == pytest.approx(known, rel=1e-9, abs=1e-12)

@@ -14,7 +14,7 @@ import pytest
 import bestarm as ba
 from bestarm import METHODS
 from bestarm.errors import WaitingError
-from bestarm.identification import tickets, watching
+from bestarm.identification import ledger, watching
 from bestarm.identification.waiting import Waiting, read_waiting
 
 
@@ -82,7 +82,7 @@ def test_a_decision_waits_for_nothing() -> None:
 def test_an_arm_runs_ahead_of_a_missing_pull_by_so_much_and_no_more(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tickets, "RUN_AHEAD", 30)
+    monkeypatch.setattr(ledger, "RUN_AHEAD", 30)
     finder = question(method=method, sigma=1.0, bounds=None)
     lost = finder.ask_pulls()
     asked = 0
@@ -106,7 +106,7 @@ def all_wait(rewards: int) -> tuple[ba.Identifier, list[ba.Pull]]:
 
 
 def test_when_all_arms_wait_it_says_for_what(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tickets, "RUN_AHEAD", 30)
+    monkeypatch.setattr(ledger, "RUN_AHEAD", 30)
     finder, lost = all_wait(30)
     for number in (None, 5):
         with pytest.raises(WaitingError, match=r"^no arm can be asked for now: 90 more rewards have come in") as error:
@@ -122,7 +122,7 @@ def test_when_all_arms_wait_it_says_for_what(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_bound_is_two_thousand() -> None:
-    assert tickets.RUN_AHEAD == 2_000
+    assert ledger.RUN_AHEAD == 2_000
     finder, _ = all_wait(2_000)
     with pytest.raises(WaitingError):
         finder.ask_pulls()
@@ -131,7 +131,7 @@ def test_the_bound_is_two_thousand() -> None:
 
 def test_threads_wait_for_their_own_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first call comes back when the others can go on no longer: an error before, if it was not waited for."""
-    monkeypatch.setattr(tickets, "RUN_AHEAD", 5)
+    monkeypatch.setattr(ledger, "RUN_AHEAD", 5)
     calls, lock, others = [0], threading.Lock(), threading.Semaphore(0)
 
     def judge(arm: object) -> float:
@@ -150,7 +150,7 @@ def test_threads_wait_for_their_own_calls(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_coroutines_wait_for_their_own_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tickets, "RUN_AHEAD", 5)
+    monkeypatch.setattr(ledger, "RUN_AHEAD", 5)
     calls = [0]
 
     async def judge(arm: object) -> float:

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import bestarm as ba
+from bestarm.identification.engines.kernel import KernelEngine
 from bestarm.kernels.jit.compile import entry_kernel
 from bestarm.kernels.jit.private import PLAIN, generator_words
 from bestarm.kernels.order_statistics import tournament
@@ -220,7 +221,9 @@ def test_rewards_that_waited_may_use_up_a_reserve_that_has_no_room_for_more() ->
     rng = np.random.default_rng(4)
     finder = ba.Identifier(2, delta=0.1, epsilon=0.1, sigma=1.0, method="median-se")
     finder.tell_many((np.arange(40_000) % 2).tolist(), rng.standard_normal(40_000))
-    state, rule = finder._state, finder._rule
+    engine = finder._engine
+    assert isinstance(engine, KernelEngine)
+    state, rule = engine.state, engine.rule
     state.control["quiet"] = 10**9  # so that rewards wait
     arm = state.samples.arms[:1]
     cramped = False

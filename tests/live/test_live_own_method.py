@@ -174,7 +174,7 @@ def test_a_long_log_is_folded_at_once_as_event_by_event(file: str, monkeypatch: 
     rng.shuffle(pulls)
     study.cancel_many(pulls[:5])
     study.tell_many(pulls[5:250], [rng.gauss(MEANS[str(pull.arm)]) for pull in pulls[5:250]])
-    assert study.snapshot()._tickets.waiting > 0
+    assert study.snapshot().waiting.rewards > 0
     monkeypatch.setattr(study_log, "READ_AS_ARRAYS", 10)
     reopened = ba.Study(file, "mine")
     assert repr(reopened.result) == repr(study.result)

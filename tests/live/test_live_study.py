@@ -19,7 +19,7 @@ import pytest
 import bestarm as ba
 from bestarm import InputError, Pull
 from bestarm.errors import LateError, WaitingError
-from bestarm.identification import tickets
+from bestarm.identification import ledger
 from bestarm.live.export import replay
 from live_tools import ASKED, bare, make, new_database, store_of
 
@@ -362,7 +362,7 @@ def test_sources_that_answer_out_of_order_or_never(url: str, tmp_path: Path, nam
     assert study.ask_pulls(worker="w", source="other") not in left
     finder.ask_pulls(source="other")
     study.tell(left[2], 1.0)
-    finder.tell(Pull(left[2].arm, left[2].number, finder._tickets._owner), 1.0)
+    finder.tell(Pull(left[2].arm, left[2].number, finder._ledger.owner), 1.0)
     with pytest.raises(InputError, match=r"source must be the one that the pull was asked for"):
         study.tell(left[0], 1.0, "other")
     with pytest.raises(InputError, match="source must come with contamination='sources'"):
@@ -754,7 +754,7 @@ def test_what_happens_is_logged_and_nothing_is_shown_unasked(url: str, caplog: p
 
 
 def test_a_study_says_whose_pulls_rewards_wait_for_and_since_when(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tickets, "RUN_AHEAD", 20)
+    monkeypatch.setattr(ledger, "RUN_AHEAD", 20)
     study = make(url, lease=math.inf)
     lost = study.ask_pulls(3, worker="lost")
     for _ in range(6):
@@ -780,7 +780,7 @@ def test_a_study_says_whose_pulls_rewards_wait_for_and_since_when(url: str, monk
 
 def test_leases_end_what_all_arms_wait_for(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lease of two seconds: `run` and `work` wait for it, and go on."""
-    monkeypatch.setattr(tickets, "RUN_AHEAD", 20)
+    monkeypatch.setattr(ledger, "RUN_AHEAD", 20)
     study = make(url, arms=("A", "B"), lease=2.0, epsilon=0.1)
     study.ask_pulls(2)
     pulls = study.ask_pulls(40)

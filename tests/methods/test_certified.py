@@ -116,7 +116,7 @@ class Case:
 
 
 def verdict(finder: ba.Identifier, pulled: list[int]) -> CertifiedTrajectory:
-    result = finder._decision or finder._verdict()  # without the readouts, which take their time
+    result = finder._verdict(finder._engine.decided or finder._engine.read())  # without what takes long to find
     assert result.status in ("identified", "indistinguishable", "undecided")
     limit: Limit | None = None
     if result.limit is not None:
@@ -313,7 +313,7 @@ def from_tapes(tapes: list[list[float]]) -> Callable[[int], float]:
 
 
 def rounds_of(finder: ba.Identifier) -> int:
-    return int(finder._state.control["rounds"][0])
+    return int(finder._engine.control["rounds"][0])
 
 
 def assert_same_decision(finder: ba.Identifier, twin: CertifiedTrajectory) -> None:

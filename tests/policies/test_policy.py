@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 import bestarm as ba
 from bestarm import reference
 from bestarm.bandits import ATTACKS
+from bestarm.identification.engines.policy import PolicyEngine
 from bestarm.methods import METHODS
 from bestarm.testing import check_method
 from bestarm.testing.rules import RULES
@@ -414,6 +415,11 @@ WRONG_VERDICT = "method must decide on None, on an arm from 0 to 1, or on -1 for
 WRONG_ROWS = "method must have estimates that are finite or nan, with lower at most upper, got {}: Broken.estimates"
 
 
+def policy_of(finder: ba.Identifier) -> Any:
+    assert isinstance(finder._engine, PolicyEngine)
+    return finder._engine.policy
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -461,8 +467,8 @@ def test_nonsense_is_refused_and_changes_nothing(wrong: dict[str, Any], message:
             attempt()
         assert str(refused.value).startswith(message)
         assert (finder.pulls, finder.pending, finder.done) == before
-        assert finder._state.policy.rewards == good._state.policy.rewards == [[1.0], [0.5]]
-        assert finder._tickets._arms == good._tickets._arms
+        assert policy_of(finder).rewards == policy_of(good).rewards == [[1.0], [0.5]]
+        assert (finder._ledger.arms, finder._ledger.fates) == (good._ledger.arms, good._ledger.fates)
     if "rows" not in wrong:  # simulate reads no estimates
         pair = ba.Bandit([ba.Gaussian(1.0), ba.Gaussian(0.0)])
         with pytest.raises(ba.InputError) as refused:
@@ -536,10 +542,10 @@ def test_rewards_that_waited_wait_again_if_the_policy_fails_at_one_of_them() -> 
     for attempt in attempts:
         with pytest.raises(ba.InputError, match=r"Squeamish\.observe\(0, 9\.0\).* nothing was recorded$"):
             attempt()
-        assert (finder.pulls, finder.pending, finder._tickets.waiting, finder._tickets.cancelled) == (0, 10, 2, 0)
-        assert finder._state.policy.rewards == [[], []]
+        assert (finder.pulls, finder.pending, finder.waiting.rewards, finder.result.cancelled) == (0, 10, 2, 0)
+        assert policy_of(finder).rewards == [[], []]
     finder.tell(pulls[3], 3.0)
-    assert finder._tickets.waiting == 3
+    assert finder.waiting.rewards == 3
 
 
 def test_pulls_that_never_come_are_replaced_and_a_silent_arm_is_passed_over() -> None:

@@ -25,8 +25,8 @@ from bestarm.cli.options import (
 from bestarm.cli.output import Format, arm_rows, write_rows
 
 if TYPE_CHECKING:
+    from bestarm.identification.ledger import Pull
     from bestarm.identification.result import Result
-    from bestarm.identification.tickets import Pull
     from bestarm.live import Study
 
 DISAGREES = 1  # exit code of `replay`

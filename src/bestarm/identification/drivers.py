@@ -17,8 +17,8 @@ from typing import Any, Generic, Literal, Protocol
 from bestarm.contamination import of_options
 from bestarm.errors import DecidedError, InputError, LateError, WaitingError
 from bestarm.identification.identifier import Identifier
+from bestarm.identification.ledger import Pull
 from bestarm.identification.result import Result
-from bestarm.identification.tickets import Pull
 from bestarm.identification.watching import watched
 from bestarm.identification.wording.text import quoted
 from bestarm.methods import DEFAULT

@@ -7,6 +7,7 @@ docs/explanation/certified.md): by whichever of the two arms it rewarded first, 
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
@@ -25,16 +26,49 @@ from bestarm.problem import Problem
 CHAMPIONS = 3
 _LEAST_RATE = 1e-3  # the bets of the lattice are made for some rate, however small
 LAMBDAS = tuple(0.96 / 1.8**step for step in range(12))  # down to a difference of about 0.001
-BY_LABEL = -1  # in place of a pull's number: what is told by the label of an arm comes in the order of telling
+BY_LABEL = -1  # in place of the number of a pull: the reward was told by the label of its arm, in the order of use
 
 Horizon = Callable[[int], float]  # from an arm to the number of its first pull that has not been used
 
 
 class Said(NamedTuple):
-    """What a source has said first of an arm: a reward, or None if its pull was cancelled; and by which pull."""
+    """What sources said first of one arm, one row per source, in the order in which the sources became known.
 
-    value: float | None
-    number: int
+    Attributes
+    ----------
+    sources, values, numbers, order : arrays
+        The source; the reward, nan if its pull was cancelled; the number of the pull; and its rank in the order of use.
+    """
+
+    sources: NDArray[np.int64]
+    values: NDArray[np.float64]
+    numbers: NDArray[np.int64]
+    order: NDArray[np.int64]
+
+    def up_to(self, end: float) -> Said:
+        """Return what was said by pulls with numbers below `end`."""
+        return self._at(self.numbers < end)
+
+    def _at(self, rows: NDArray[np.bool_]) -> Said:
+        return Said(self.sources[rows], self.values[rows], self.numbers[rows], self.order[rows])
+
+    def rewards(self) -> NDArray[np.float64]:
+        """Return the rewards, without pulls that were cancelled."""
+        return self.values[~np.isnan(self.values)]
+
+    def first_before(self, other: Said) -> Said:
+        """Return what those sources said that were asked about this arm, and about the other one later or never."""
+        also, match = self.match(other)
+        kept = np.ones(self.sources.size, np.bool_)
+        kept[also] = self.order[also] < other.order[match]
+        return self._at(kept)
+
+    def match(self, other: Said) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the rows of the sources that were asked about both arms: here, and in the other."""
+        slots = np.searchsorted(other.sources, self.sources)
+        inside = np.flatnonzero(slots < other.sources.size)
+        also = inside[other.sources[slots[inside]] == self.sources[inside]]
+        return also, slots[also]
 
 
 class Sources:
@@ -52,7 +86,10 @@ class Sources:
         self._rule = certified_rule(with_rate, options, surely=0.0)
         self._rule["kept"] = ALL
         self._known: dict[Hashable, int] = {}
-        self._first: list[dict[int, Said]] = []  # of each source: what it said first of each arm, in order
+        # What each source said first of each arm, one row each, in the order of use: see `Said`.
+        self._sources, self._arms, self._numbers = array("q"), array("q"), array("q")
+        self._values = array("d")
+        self._asked: set[int] = set()  # pairs of a source and an arm, as one number
         self._silent: set[Hashable] = set()  # sources of which a pull was cancelled
         self._unnamed: Counter[int] = Counter()  # by arm: cancelled pulls of sources that nobody knows
         self._said = self._said_at_check = 0  # rewards that count, and how many there were at the last check
@@ -65,7 +102,7 @@ class Sources:
     @property
     def number(self) -> int:
         """Distinct sources so far, V: a cancelled pull without a name counts as one of its own."""
-        return len(self._first) + self._unnamed.total()
+        return len(self._known) + self._unnamed.total()
 
     @property
     def cancelled(self) -> int:
@@ -76,34 +113,27 @@ class Sources:
         """Return how many sources there are with some that have not been used yet, and some that nobody knows."""
         return self.number + len(sources.difference(self._known)) + unnamed
 
-    def silent_openings(self) -> list[int]:
-        """Return of each arm how many sources were, or may have been, to speak of it first and were cancelled."""
-        silent = [self._unnamed[index] for index in range(self._problem.size)]
-        for first in self._first:
-            index, (value, _) = next(iter(first.items()))
-            silent[index] += value is None
-        return silent
-
     @property
     def count(self) -> int:
         """Sources that may be dishonest, c: the share is assumed to hold from `share_from` sources on."""
         return counted_share(self._problem.epsilon, self.number, self._share_from)
 
-    def opening_rewards(self) -> list[NDArray[np.float64]]:
-        """Return of each arm what those sources said of it that spoke of it before any other arm."""
-        said: list[list[float]] = [[] for _ in self._problem.labels]
-        for first in self._first:
-            index, (value, _) = next(iter(first.items()))  # dicts keep their order
-            if value is not None:  # a source whose first pull was cancelled is one that may be dishonest
-                said[index].append(value)
-        return [np.array(values) for values in said]
+    def openings(self) -> tuple[list[NDArray[np.float64]], list[int]]:
+        """Return for each arm what those sources said of it that were asked about it before any other arm.
+
+        And how many of them were, or may have been, cancelled: those may be dishonest.
+        """
+        firsts = np.unique(np.frombuffer(self._sources, np.int64), return_index=True)[1]
+        values, arms = np.frombuffer(self._values)[firsts], np.frombuffer(self._arms, np.int64)[firsts]
+        gone = np.isnan(values)
+        said = [values[(arms == index) & ~gone] for index in range(self._problem.size)]
+        silent = np.bincount(arms[gone], minlength=self._problem.size).tolist()
+        return said, [number + self._unnamed[index] for index, number in enumerate(silent)]
 
     def tell(self, index: int, value: float, source: Hashable, number: int = BY_LABEL) -> bool:
         """Take in what a source said of an arm; False if it was asked about that arm before, which counts once."""
-        first = self._known_as(source)
-        if index in first:
+        if not self._record(index, value, source, number):
             return False
-        first[index] = Said(value, number)
         self._said += 1
         return True
 
@@ -113,13 +143,28 @@ class Sources:
             self._unnamed[index] += 1
             return
         self._silent.add(source)
-        self._known_as(source).setdefault(index, Said(None, number))
+        self._record(index, math.nan, source, number)
 
-    def _known_as(self, source: Hashable) -> dict[int, Said]:
-        index = self._known.setdefault(source, len(self._first))
-        if index == len(self._first):
-            self._first.append({})
-        return self._first[index]
+    def _record(self, index: int, value: float, source: Hashable, number: int) -> bool:
+        known = self._known.setdefault(source, len(self._known))
+        asked = known * self._problem.size + index
+        if asked in self._asked:
+            return False
+        self._asked.add(asked)
+        self._sources.append(known)
+        self._arms.append(index)
+        self._values.append(value)
+        self._numbers.append(number)
+        return True
+
+    def by_arm(self) -> list[Said]:
+        """Return what was said of each arm."""
+        arms, sources = np.frombuffer(self._arms, np.int64), np.frombuffer(self._sources, np.int64)
+        order = np.lexsort((sources, arms))
+        columns = sources, np.frombuffer(self._values), np.frombuffer(self._numbers, np.int64)
+        ends = np.cumsum(np.bincount(arms, minlength=self._problem.size))[:-1]
+        parts = [np.split(column[order], ends) for column in columns]
+        return [Said(*rows) for rows in zip(*parts, np.split(order, ends), strict=True)]
 
     def is_due(self) -> bool:
         """Tell whether it is time for a check: when there are a twentieth more rewards than at the last."""
@@ -128,23 +173,20 @@ class Sources:
     def worse(self, survivors: NDArray[np.int64], horizon: Horizon) -> list[int]:
         """Return the arms that are proved worse than some survivor."""
         self._said_at_check = self._said
-        means = {int(arm): self._mean(int(arm)) for arm in survivors}
-        champions = sorted(means, key=lambda arm: (-means[arm], arm))[:CHAMPIONS]
+        said = self.by_arm()
+        middles = {arm: _middle(said[arm].rewards()) for arm in survivors.tolist()}
+        champions = sorted(middles, key=lambda arm: (-middles[arm], arm))[:CHAMPIONS]
         dropped: list[int] = []
-        for a in means:
-            if any(b != a and b not in dropped and self._is_worse(b, a, horizon) for b in champions):
+        for a in middles:
+            if any(b != a and b not in dropped and self._is_worse(said, b, a, horizon) for b in champions):
                 dropped.append(a)
         return dropped
 
-    def _mean(self, arm: int) -> float:
-        said = (first[arm].value for first in self._first if arm in first)
-        values = [value for value in said if value is not None]
-        return float(np.median(values)) + 1e-6 * float(np.mean(values)) if values else -math.inf
-
-    def _is_worse(self, b: int, a: int, horizon: Horizon) -> bool:
+    def _is_worse(self, said: list[Said], b: int, a: int, horizon: Horizon) -> bool:
+        end = min(horizon(b), horizon(a))
         if self._paired:
-            return self._log_paired(b, a, horizon) >= self.enough
-        ups, downs = self._entries(b, a, horizon)
+            return self._log_paired(said[b], said[a], end) >= self.enough
+        ups, downs = entries(said[b], said[a], end)
         if not ups.size or not downs.size:
             return False
         return bool(is_pair_proved(pair_state(self._rule, ups, downs), self._rule, self._price(b, a)))
@@ -157,11 +199,12 @@ class Sources:
         """
         return float(self.count + self._unnamed[b] + self._unnamed[a])
 
-    def evidence(self, b: int, a: int, horizon: Horizon) -> tuple[float, float]:
+    def evidence(self, said: list[Said], b: int, a: int, horizon: Horizon) -> tuple[float, float]:
         """Return the log evidence that b is better than a, and a lower bound of its lead (-infinity if none)."""
+        end = min(horizon(b), horizon(a))
         if self._paired:
-            return max(self._log_paired(b, a, horizon), 0.0), -math.inf
-        ups, downs = self._entries(b, a, horizon)
+            return max(self._log_paired(said[b], said[a], end), 0.0), -math.inf
+        ups, downs = entries(said[b], said[a], end)
         if not ups.size or not downs.size:
             return 0.0, -math.inf
         pair, widest = pair_state(self._rule, ups, downs), widest_lead(self._problem)
@@ -170,44 +213,22 @@ class Sources:
 
     def standing(self, leader: int, dropped: NDArray[np.bool_], horizon: Horizon) -> Standing:
         """Return how an arm stands against all others, of which some were dropped by the evidence of their time."""
+        said = self.by_arm()
         leads, weakest = {}, math.inf
         for other, label in enumerate(self._problem.labels):
             if other != leader:
-                evidence, leads[label] = self.evidence(leader, other, horizon)
+                evidence, leads[label] = self.evidence(said, leader, other, horizon)
                 weakest = min(weakest, max(evidence, self.enough) if dropped[other] else evidence)
         return Standing(leads, min(1.0, float((self._problem.size - 1) * np.exp(-weakest))))
 
-    def _entries(self, b: int, a: int, horizon: Horizon) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what enters for b and for a: each source by the arm of the two that it was asked about first.
-
-        Of the pulls of both arms only those before the first that is still out: which ones have come back may depend
-        on what was said, and so may a lucky moment to look.
-        """
-        end = min(horizon(b), horizon(a))
-        ups: list[float] = []
-        downs: list[float] = []
-        for first in self._first:
-            arm = next((arm for arm in first if arm in (b, a)), None)  # dicts keep their order
-            if arm is None or first[arm].number >= end:
-                continue
-            value = first[arm].value
-            if value is not None:
-                (ups if arm == b else downs).append(value)
-        return np.array(ups), np.array(downs)
-
-    def _log_paired(self, b: int, a: int, horizon: Horizon) -> float:
+    def _log_paired(self, b: Said, a: Said, end: float) -> float:
         """Return log W of the differences: 1 + lambda (x_b - x_a), and 1 - lambda where one of the two is missing."""
         low, high = self._problem.bounds or (0.0, 1.0)
-        end = min(horizon(b), horizon(a))
-        differences, single = [], 0
-        for first in self._first:
-            said = {arm: first[arm].value for arm in (b, a) if arm in first and first[arm].number < end}
-            up, down = said.get(b), said.get(a)
-            if up is not None and down is not None:
-                differences.append(up - down)
-            else:
-                single += bool(said)
-        both = np.array(differences) / (high - low)
+        one, two = b.up_to(end), a.up_to(end)
+        here, there = one.match(two)
+        differences = one.values[here] - two.values[there]
+        both = differences[~np.isnan(differences)] / (high - low)
+        single = one.sources.size + two.sources.size - here.size - both.size
         logs = []
         for size in LAMBDAS:
             price = self.count * math.log((1.0 + size) / (1.0 - size))
@@ -215,3 +236,17 @@ class Sources:
             logs.append(total + math.log(1.0 / len(LAMBDAS)))
         top = max(logs)
         return top + math.log(sum(math.exp(value - top) for value in logs))
+
+
+def entries(b: Said, a: Said, end: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what enters for b and for a: each source by the arm of the two that it was asked about first.
+
+    Of the pulls of both arms only those before `end`, the first that is still out: which ones have come back may depend
+    on what was said, and so may a lucky moment to look.
+    """
+    return b.first_before(a).up_to(end).rewards(), a.first_before(b).up_to(end).rewards()
+
+
+def _middle(values: NDArray[np.float64]) -> float:
+    """Return the median, and of equal medians the higher for the higher mean; -infinity if there are no values."""
+    return float(np.median(values)) + 1e-6 * float(np.mean(values)) if values.size else -math.inf

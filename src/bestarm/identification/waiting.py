@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bestarm.identification.tickets import Pull
+from bestarm.identification.ledger import Pull
 from bestarm.identification.wording import waiting as words
 
 

@@ -8,8 +8,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeGuard
 
 from bestarm.errors import InputError
-from bestarm.identification.tickets import Pull
-from bestarm.live.fold import Folded
+from bestarm.identification.ledger import Pull
+from bestarm.live.fold import ReplayedIdentifier
 from bestarm.live.replica import Replica
 from bestarm.live.settings import source_text
 from bestarm.problem import checked_reward, checked_rewards
@@ -28,7 +28,7 @@ def checked_pulls(pulls: object, fix: str) -> list[Pull]:
     return found
 
 
-def checked_values(finder: Folded, pulls: Sequence[Pull], rewards: Sequence[float]) -> list[float]:
+def checked_values(finder: ReplayedIdentifier, pulls: Sequence[Pull], rewards: Sequence[float]) -> list[float]:
     """Return rewards as floats, one for each pull, or refuse them."""
     if len(pulls) == 1 and type(rewards) is list and len(rewards) == 1:
         return [checked_reward(finder.problem, rewards[0])]
@@ -38,7 +38,9 @@ def checked_values(finder: Folded, pulls: Sequence[Pull], rewards: Sequence[floa
     return values
 
 
-def source_texts(finder: Folded, pulls: Sequence[Pull], sources: Sequence[Hashable] | None) -> list[str | None]:
+def source_texts(
+    finder: ReplayedIdentifier, pulls: Sequence[Pull], sources: Sequence[Hashable] | None
+) -> list[str | None]:
     """Return sources as JSON, one for each pull, or refuse them."""
     if isinstance(sources, str) or not isinstance(sources, Iterable | None):
         raise InputError("sources", "be a list", sources, "give one for each pull")
@@ -46,7 +48,7 @@ def source_texts(finder: Folded, pulls: Sequence[Pull], sources: Sequence[Hashab
     if len(given) != len(pulls):
         raise InputError("sources", f"be as many as pulls ({len(pulls)})", len(given), "give one for each pull")
     for source in given:
-        if source is not None or (sources is not None and not finder.by_sources):
+        if source is not None or (sources is not None and not finder.by_source):
             finder.check_source(source)
     return [source_text(source) for source in given]
 
@@ -55,7 +57,7 @@ def source_of(replica: Replica, index: int, said: str | None) -> str | None:
     """Return the source of a reward: the one that its pull was asked for, or the one that is told with it."""
     named = replica.named(index)
     if named is None:
-        if said is None and replica.finder.by_sources:
+        if said is None and replica.finder.by_source:
             replica.finder.check_source(None)
         return said
     if said is not None and said != named:

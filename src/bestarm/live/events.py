@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.identification.tickets import Pull
+from bestarm.identification.ledger import Pull
 from bestarm.problem import Label
 
 ASK, TELL, CANCEL, EXPIRE, DECIDE, ARCHIVE = "ask", "tell", "cancel", "expire", "decide", "archive"

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from bestarm.errors import InputError
+from bestarm.identification.ledger import Pull
 from bestarm.identification.result import Result
-from bestarm.identification.tickets import Pull
 from bestarm.live.backends._base import StudyRow
 from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Event, logged
 from bestarm.live.settings import from_note, read_settings, read_source
@@ -93,7 +93,7 @@ def replay(path: str | os.PathLike[str]) -> Replay:
             if kind == ASK:
                 if row["pull"] != len(pulls) or not 0 <= row["arm"] < len(settings.arms):
                     raise KeyError("pull or arm")
-                pulls[row["pull"]] = finder.ask_again(row["arm"], read_source(row.get("source")))
+                pulls[row["pull"]] = finder.assign(row["arm"], read_source(row.get("source")))
             elif kind == TELL:
                 finder.tell(pulls[row["pull"]], row["value"], read_source(row.get("source")))
             elif kind in (CANCEL, EXPIRE):

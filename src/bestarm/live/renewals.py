@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bestarm.identification.tickets import Pull
+from bestarm.identification.ledger import Pull
 
 if TYPE_CHECKING:
     from bestarm.live.study import Study

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import copy
-from array import array
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from bestarm.errors import ConflictError, LateError, NotFoundError
 from bestarm.identification.identifier import Identifier
-from bestarm.identification.tickets import Pull
+from bestarm.identification.ledger import CANCELLED, EXPIRED, OUT, TOLD, Batch, Pull
 from bestarm.live.events import ARCHIVE, ASK, CANCEL, DECIDE, EXPIRE, RENEW, TELL, Columns, Event, time_bits
-from bestarm.live.settings import Settings, from_note, read_source, to_note
+from bestarm.live.settings import Settings, from_note, read_source, source_text, to_note
 
-OUTSTANDING, TOLD, CANCELLED, EXPIRED = 0, 1, 2, 3
 _FATES = {TELL: TOLD, CANCEL: CANCELLED, EXPIRE: EXPIRED}
 
 
@@ -27,114 +26,97 @@ class Replica:
 
     def __init__(self, settings: Settings, token: int) -> None:
         self.settings = settings
-        self.token = token
         self.seq = 0
         self.whole = True  # False: a method of the user's own has failed at an event, and it is to be thrown away
         self.archived = False
         self.decided_at: int | None = None  # sequence number of the event that led to the decision
         self._deciding = 0  # likewise, as this process finds it
         self.finder = settings.finder()
-        # Of each pull, by its number: which arm, what became of it, and the reward.
-        self._arms = array("q")
-        self._bits = array("q")  # of the time at which it was asked for
-        self._fates = bytearray()
-        self._values = array("d")
-        self._sources: dict[int, str] = {}  # of those told
-        self._named: dict[int, str] = {}  # the sources of pulls that were asked for with one
-        self._outstanding: dict[int, tuple[float, str | None]] = {}  # when it was asked for and by whom, oldest first
-        self._renewed: dict[int, float] = {}  # of those whose lease was renewed: when
-        self.finder.own(token, self._outstanding)
-        self._held: dict[str, dict[int, None]] = {}  # by worker: its pulls that are outstanding, in order
+        self._ledger = self.finder.ledger
+        self._ledger.owner = token
 
     @property
     def pulls(self) -> int:
         """Pulls asked for so far."""
-        return len(self._arms)
+        return len(self._ledger)
 
     @property
     def outstanding(self) -> int:
         """Pulls neither told, cancelled nor expired."""
-        return len(self._outstanding)
+        return len(self._ledger.holders)
 
     def outstanding_pulls(self) -> list[tuple[Pull, str | None, float]]:
         """Return them, with the worker that asked for each and when."""
-        return [(self.pull(number), worker, at) for number, (at, worker) in self._outstanding.items()]
+        return [(self.pull(number), worker, at) for number, at, worker in self._ledger.holders]
 
     @property
     def expired(self) -> int:
         """Pulls that ended by their lease."""
-        return self._fates.count(EXPIRED)
+        return self._ledger.fates.count(EXPIRED)
 
     def pull(self, number: int) -> Pull:
         """Return a pull that was asked for, by its number."""
-        return Pull(self.settings.arms[self._arms[number]], number, self._mark(number))
-
-    def _mark(self, number: int) -> int:
-        """Return what tells a pull from others of its number: of another study, or of an ask that a crash undid."""
-        return self.token ^ self._bits[number]
+        return self._ledger.pull(number, self.settings.arms[self._ledger.arms[number]])
 
     def has_mark(self, number: int, mark: int) -> bool:
-        """Tell whether a number and what it is marked with are those of a pull of this study."""
-        return 0 <= number < self.pulls and self._mark(number) == mark
+        """Tell whether a number and a mark are those of a pull of this study."""
+        return self._ledger.knows(number, mark)
 
     def find(self, pull: Pull) -> int:
         """Return the number of a pull of this study, or refuse it."""
-        number = pull.number
-        known = type(number) is int and 0 <= number < self.pulls
-        if not known or pull._of != self._mark(number) or pull.arm != self.settings.arms[self._arms[number]]:
+        if not self._ledger.knows(pull.number, pull._of) or self.pull(pull.number).arm != pull.arm:
             fix = "tell it to the one that asked for it; if the server has crashed since, it is lost"
             raise NotFoundError("pull", "be of this study", pull, fix)
-        return number
+        return pull.number
 
     def was_told(self, number: int, value: float, source: str | None) -> bool:
         """Tell whether this reward of a pull is in the log already; refuse another one, and one that comes too late."""
-        fate = self._fates[number]
-        if fate == OUTSTANDING:
+        fate, before = self._ledger.fates[number], self._ledger.values[number]
+        if fate == OUT:
             return False
         if fate != TOLD:
             why = "its lease has ended" if fate == EXPIRED else "it was cancelled"
             raise LateError("pull", "be outstanding", self.pull(number), f"{why}, and counts as cancelled")
-        if self._values[number] != value or self._sources.get(number) != source:
-            told = f"{self._values[number]!r} was told before, and stands"
+        if before != value or source_text(self._ledger.source(number)) != source:
+            told = f"{before!r} was told before, and stands"
             raise ConflictError("reward", "be the same when a pull is told again", value, told)
         return True
 
     def was_cancelled(self, number: int) -> bool:
         """Tell whether a pull is cancelled already; refuse one that was told."""
-        if self._fates[number] == TOLD:
+        if self._ledger.fates[number] == TOLD:
             raise ConflictError("pull", "not be told", self.pull(number), "a reward that has come can't be cancelled")
-        return self._fates[number] != OUTSTANDING
+        return not self.is_outstanding(number)
 
     def held_by(self, worker: str, source: str | None, now: float) -> list[int]:
         """Return the pulls that a worker was given for a source and has not ended, but for those whose lease has."""
-        held = [number for number in self._held.get(worker, ()) if self._named.get(number) == source]
-        return [number for number in held if self._lease_end(number, self._outstanding[number][0]) > now]
+        holders, lease = self._ledger.holders, self.settings.lease
+        held = [number for number in holders.of(worker) if self.named(number) == source]
+        return [number for number in held if holders.lease_begin(number) + lease > now]
 
     def is_outstanding(self, number: int) -> bool:
         """Tell whether a pull is outstanding."""
-        return self._fates[number] == OUTSTANDING
-
-    def _lease_end(self, number: int, asked: float) -> float:
-        return self._renewed.get(number, asked) + self.settings.lease
+        return self._ledger.fates[number] == OUT
 
     def named(self, number: int) -> str | None:
         """Return the source that a pull was asked for, as JSON."""
-        return self._named.get(number)
+        return source_text(self._ledger.named(number))
 
-    def overdue(self, now: float) -> Iterator[int]:
-        """Go through the pulls whose lease has ended: all are looked at, as a clock may have been put back."""
-        return (number for number, (asked, _) in self._outstanding.items() if self._lease_end(number, asked) <= now)
+    def overdue(self, now: float) -> list[int]:
+        """Return the pulls whose lease has ended."""
+        return self._ledger.holders.overdue(self.settings.lease, now)
 
     # -------------------------------------------------------------------------------------- what changes it
 
     def choose(self, number: int, worker: str | None, source: str | None, now: float) -> list[Event]:
         """Choose the next arms, for a source if it is named, and return the asks."""
-        asks = []
-        for pull in self.finder.choose(number, read_source(source)):
-            index = self.finder.index_of(pull.arm)
-            self._note_ask(index, worker, source, now)
-            asks.append(Event(self.seq + 1, ASK, pull.number, index, None, source, worker, now, None))
+        ledger, asks = self._ledger, []
+        for pull in self.finder.ask_pulls(number, source=read_source(source)):
+            ledger.stamps[pull.number] = time_bits(now)
+            ledger.holders.add(pull.number, now, worker)
+            index = ledger.arms[pull.number]
             self.seq += 1
+            asks.append(Event(self.seq, ASK, pull.number, index, None, source, worker, now, None))
         return asks
 
     def tell(
@@ -175,111 +157,73 @@ class Replica:
 
     def fold(self, events: Sequence[Event]) -> None:
         """Take in the events that follow."""
+        for seq, event in enumerate(events, self.seq + 1):
+            if event.seq != seq:
+                raise ValueError(f"event {event.seq} does not follow {seq - 1}")
+        asks = [event for event in events if event.kind == ASK]
+        ends = [event for event in events if event.kind in _FATES]
+        rest = [event for event in events if event.kind in (DECIDE, ARCHIVE, RENEW)]
+        ended = {event.pull for event in ends}
+        held = [ask for ask in asks if ask.pull not in ended]
+        self._fold(_batch(asks, ends), held, rest, self.seq + len(events))
+
+    def fold_columns(self, columns: Columns, outstanding: Sequence[Event]) -> None:
+        """Take in a whole log, from the beginning; `outstanding` are the asks of pulls that have not ended."""
+        self._fold(_batch_of_columns(columns), outstanding, columns.rest, columns.head)
+
+    def _fold(self, batch: Batch, held: Sequence[Event], rest: Sequence[Event], head: int) -> None:
+        """Take in asks and ends; `held` are the asks of pulls that do not end among them, `rest` all other events."""
         self.whole = False
-        index = 0
-        while index < len(events):
-            event = events[index]
-            if event.kind == TELL and not self.finder.by_sources:
-                end = index
-                while end < len(events) and events[end].kind == TELL:
-                    end += 1
-                self._fold_tells(events[index:end])
-                index = end
-                continue
-            self._follow(event)
-            if event.kind == ASK:
-                assert event.arm is not None
-                self._note_ask(event.arm, event.worker, event.source, event.at)
-                self.finder.ask_again(event.arm, read_source(event.source))
-            elif event.kind == DECIDE:
+        for ask in held:
+            assert ask.pull is not None
+            self._ledger.holders.add(ask.pull, ask.at, ask.worker)
+        deciding = self.finder.fold(batch)
+        if deciding is not None:
+            self._deciding = int(batch.ended[deciding])
+        for event in rest:
+            if event.kind == DECIDE:
                 assert event.note is not None
                 self.decided_at, decision = from_note(event.note)
                 self.finder.adopt(decision)
             elif event.kind == ARCHIVE:
                 self.archived = True
-            elif event.kind == RENEW:
-                assert event.pull is not None
-                if event.pull in self._outstanding:  # and not one that has ended since, of a log that is read at once
-                    self._renewed[event.pull] = event.at
             else:
-                self._fold_end(event)
-            index += 1
+                assert event.pull is not None
+                self._ledger.holders.renew(event.pull, event.at)
+        self.seq = head
         self.whole = True
-
-    def _follow(self, event: Event) -> None:
-        if event.seq != self.seq + 1:
-            raise ValueError(f"event {event.seq} does not follow {self.seq}")
-        self.seq = event.seq
-
-    def _note_ask(self, index: int, worker: str | None, source: str | None, at: float) -> None:
-        number = len(self._arms)
-        if source is not None:
-            self._named[number] = source
-        self._arms.append(index)
-        self._bits.append(time_bits(at))
-        self._fates.append(OUTSTANDING)
-        self._values.append(np.nan)
-        self._note_outstanding(number, at, worker)
-
-    def _note_outstanding(self, number: int, at: float, worker: str | None) -> None:
-        self._outstanding[number] = (at, worker)
-        if worker is not None:
-            self._held.setdefault(worker, {})[number] = None
-
-    def _note_end(self, event: Event) -> int:
-        number = event.pull
-        assert number is not None
-        self._fates[number] = _FATES[event.kind]
-        if event.value is not None:
-            self._values[number] = event.value
-        if event.source is not None:
-            self._sources[number] = event.source
-        self._renewed.pop(number, None)
-        _, worker = self._outstanding.pop(number)
-        if worker is not None:
-            held = self._held[worker]
-            del held[number]
-            if not held:
-                del self._held[worker]
-        return number
-
-    def _fold_end(self, event: Event) -> None:
-        number = self._note_end(event)
-        was_done = self.finder.done
-        self.finder.end_pull(number, self._arms[number], event.value, read_source(event.source))
-        if self.finder.done and not was_done:
-            self._deciding = event.seq
-
-    def _fold_tells(self, events: Sequence[Event]) -> None:
-        numbers, values = [], []
-        for event in events:
-            self._follow(event)
-            numbers.append(self._note_end(event))
-            assert event.value is not None
-            values.append(event.value)
-        index = self.finder.end_pulls(numbers, [self._arms[number] for number in numbers], values)
-        if index is not None:
-            self._deciding = events[index].seq
-
-    def fold_columns(self, columns: Columns, outstanding: Sequence[Event]) -> None:
-        """Take in a whole log, from the beginning; `outstanding` are the asks of pulls that have not ended."""
-        fates = np.zeros(columns.arms.size, np.uint8)
-        fates[columns.pulls] = np.where(columns.told, TOLD, np.where(columns.expired, EXPIRED, CANCELLED))
-        values = np.full(columns.arms.size, np.nan)
-        values[columns.pulls] = columns.values
-        self._arms.frombytes(columns.arms.astype(np.int64, copy=False).tobytes())
-        self._bits.frombytes(columns.times.tobytes())
-        self._fates.extend(fates.tobytes())
-        self._values.frombytes(values.tobytes())
-        self.finder.catch_up(columns.arms, columns.pulls, columns.values, columns.told)
-        for ask in outstanding:
-            assert ask.pull is not None
-            self._note_outstanding(ask.pull, ask.at, ask.worker)
-        for event in columns.rest:
-            self.seq = event.seq - 1
-            self.fold([event])
-        self.seq = columns.head
 
     def snapshot(self) -> Identifier:
         """Return a copy of the identifier to read from: reading may change the last bit of a later estimate."""
         return copy.deepcopy(self.finder)
+
+
+def _batch(asks: Sequence[Event], ends: Sequence[Event]) -> Batch:
+    """Return asks and ends as columns."""
+    return Batch(
+        [ask.arm for ask in asks],
+        [time_bits(ask.at) for ask in asks],
+        [read_source(ask.source) for ask in asks],
+        [ask.seq for ask in asks],
+        [end.pull for end in ends],
+        [_FATES[end.kind] for end in ends],
+        [math.nan if end.value is None else end.value for end in ends],
+        [read_source(end.source) for end in ends],
+        [end.seq for end in ends],
+    )
+
+
+def _batch_of_columns(columns: Columns) -> Batch:
+    """Return the asks and ends of a log that was read as arrays."""
+    sources = [*map(read_source, columns.sources), None]  # of the index -1
+    return Batch(
+        columns.arms,
+        columns.times.view(np.int64),
+        [sources[index] for index in columns.asked_sources.tolist()],
+        columns.asked,
+        columns.pulls,
+        np.where(columns.told, TOLD, np.where(columns.expired, EXPIRED, CANCELLED)).astype(np.uint8),
+        np.where(columns.told, columns.values, np.nan),
+        [sources[index] for index in columns.told_sources.tolist()],
+        columns.ended,
+    )

@@ -13,7 +13,7 @@ from bestarm.contamination import Contamination
 from bestarm.errors import ConflictError, InputError, StoreError
 from bestarm.identification.result import ArmRow, Result
 from bestarm.identification.waiting import read_waiting
-from bestarm.live.fold import Folded
+from bestarm.live.fold import ReplayedIdentifier
 from bestarm.methods import OwnMethod, get_method
 from bestarm.policies.import_paths import import_path, is_import_path, policy_at
 from bestarm.validation import number
@@ -71,7 +71,7 @@ class Settings:
         """The name of the method, or the import path of one of the user's own."""
         return str(self.question["method"])
 
-    def finder(self) -> Folded:
+    def finder(self) -> ReplayedIdentifier:
         """Return a new identifier that asks this question; refuse one whose options now mean something else."""
         here, there = f"bestarm {version('bestarm')}", f"bestarm {self.version}"
         if is_import_path(self.method):
@@ -90,7 +90,9 @@ class Settings:
             what = f"{here} has no option {', '.join(gone)}, which {there} had, which made it"
             raise StoreError("the study can't be continued", what, f"use {there} for it")
         try:
-            finder = Folded(self.arms, **question, **{name: options[name] for name in options if name in known})
+            finder = ReplayedIdentifier(
+                self.arms, **question, **{name: options[name] for name in options if name in known}
+            )
         except InputError as error:
             what = f"{here} does not take what {there} did, which made it: {error}"
             raise StoreError("the study can't be continued", what, f"use {there} for it") from None
@@ -149,7 +151,7 @@ def read_settings(text: str) -> Settings:
 def new_settings(arms: Any, lease: float | None, question: dict[str, Any]) -> Settings:
     """Return checked settings of a new study, or refuse them."""
     question = {**question, "method": kept_name(question["method"])}
-    probe = Folded(arms, **question)
+    probe = ReplayedIdentifier(arms, **question)
     if isinstance(model := probe.result.options.get("contamination"), Contamination):
         fix = "a database keeps names only: use an Identifier, or add the model to the folder bestarm/contamination"
         raise InputError("contamination", "be the name of a model in a study", model, fix)

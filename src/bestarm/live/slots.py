@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bestarm.errors import InputError, LateError, StoreError
 from bestarm.identification.drivers import Budget, OnError, new_budget, refuse_sources
 from bestarm.identification.identifier import Identifier
+from bestarm.identification.ledger import Pull
 from bestarm.identification.result import Result
-from bestarm.identification.tickets import Pull
 from bestarm.live.arguments import checked_worker
 from bestarm.live.settings import Settings
 from bestarm.problem import pose

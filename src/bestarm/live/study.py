@@ -9,8 +9,8 @@ from typing import Any
 
 from bestarm.errors import DecidedError, InputError, WaitingError
 from bestarm.identification.drivers import SECONDS_A_TRY, OnError, drive, drive_async
+from bestarm.identification.ledger import Pull
 from bestarm.identification.result import Result
-from bestarm.identification.tickets import Pull
 from bestarm.live.account import as_html, log_opened
 from bestarm.live.arguments import is_text
 from bestarm.live.renewals import Renewals

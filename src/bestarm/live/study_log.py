@@ -99,7 +99,7 @@ class StudyLog:
     def _new_replica(self) -> Replica:
         replica = Replica(self.settings, self.row.token)
         head = self.store.head(self.row.id)
-        if head >= READ_AS_ARRAYS and not replica.finder.by_sources:
+        if head >= READ_AS_ARRAYS:
             replica.fold_columns(*self.store.columns(self.row.id, head))
         return replica
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Generic
 from bestarm.errors import InputError, NotFoundError
 from bestarm.identification.forecast import Forecast
 from bestarm.identification.identifier import Identifier
+from bestarm.identification.ledger import Pull
 from bestarm.identification.result import ArmRow, Result
 from bestarm.identification.robustness import Sensitivity
-from bestarm.identification.tickets import Pull
 from bestarm.identification.waiting import Waiting
 from bestarm.live.arguments import pull_parts
 from bestarm.live.events import LoggedEvent, logged

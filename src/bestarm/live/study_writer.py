@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from typing import overload
 
 from bestarm.errors import ArchivedError, ConflictError, DecidedError, InputError, LateError, WaitingError
-from bestarm.identification.tickets import Pull
+from bestarm.identification.ledger import Pull
 from bestarm.live.arguments import checked_pulls, checked_values, checked_worker, source_of, source_texts
 from bestarm.live.events import CANCEL, RENEW, Event
 from bestarm.live.replica import Replica

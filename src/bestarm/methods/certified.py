@@ -80,9 +80,12 @@ def certified_rule(
     *,
     surely: float | None = None,
     endless: bool = False,
+    drops: bool = True,
     of_log: bool = False,
 ) -> Rule:
     """Return the settings of the kernel.
+
+    If `endless`, it goes on when one arm is left. With `drops=False` it drops no arm by itself: the caller does.
 
     If `surely` is given, this many replaced rewards of every arm (of all arms together where the contamination is
     counted so) take the place of epsilon. The bets `of_log` are the same for every epsilon.
@@ -109,7 +112,7 @@ def certified_rule(
         scale=high - low,
         epsilon=epsilon,
         **told._asdict(),
-        log_threshold=enough,
+        log_threshold=enough if drops else math.inf,
         log_shown=math.log(2.0 * problem.size / problem.delta),
         log_alarm=math.log(problem.size / problem.delta),
         same=same,

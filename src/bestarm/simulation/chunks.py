@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bestarm.bandits import Bandit, Stream
 from bestarm.errors import InputError
-from bestarm.identification.policy_state import IDENTIFIED, INDISTINGUISHABLE
+from bestarm.kernels.algorithms.stopping import IDENTIFIED, INDISTINGUISHABLE
 from bestarm.kernels.jit.private import RoomyPCG64, generator_words
 from bestarm.kernels.order_statistics.samples import Pool
 from bestarm.kernels.rewards.draws import Laws

@@ -173,9 +173,9 @@ def decides_once(bench: Bench) -> None:
     bench.drive(finder, tape)
     if not finder.done:
         raise NotTried(f"no decision within {bench.max_pulls:,} rewards")
-    policy = getattr(finder._state, "policy", None)
+    policy = getattr(finder._engine, "policy", None)
     if policy is not None:
-        _same("decision(), asked again without a new reward", finder._state.control["best"][0], policy.decision())
+        _same("decision(), asked again without a new reward", finder._engine.control["best"][0], policy.decision())
     before = finder.result
     for reward in (tape.rows.max(), tape.rows.min()):
         finder.tell_many(list(range(ARMS)) * 50, [reward] * (50 * ARMS))

@@ -13,7 +13,7 @@ import pytest
 
 import bestarm as ba
 from bestarm import METHODS, InputError, Pull
-from bestarm.identification.tickets import PATIENCE, Arrival, Tickets
+from bestarm.identification.ledger import CANCELLED, PATIENCE, TOLD, Ledger, Uses
 
 
 def question(**changes: Any) -> ba.Identifier:
@@ -202,16 +202,21 @@ def test_more_cancelled_pulls_than_epsilon_allows_for_are_an_alarm(contamination
 
 @pytest.mark.parametrize("value", [0.5, None])
 @pytest.mark.parametrize("before", [(), (1,), (1, 2), (2,)])
-def test_an_arrival_that_is_taken_back_leaves_no_trace(before: tuple[int, ...], value: float | None) -> None:
-    """Whether or not others of its arm have waited for it, and become ready with it."""
-    tickets = Tickets(2, owner=1)
-    pulls = [tickets.issue(index, "AB"[index]) for index in (0, 0, 0, 1, 0)]
+def test_an_end_that_is_undone_leaves_no_trace(before: tuple[int, ...], value: float | None) -> None:
+    """Whether or not others of its arm have waited for it, and are released with it."""
+    ledger = Ledger(2, owner=1)
+
+    def end() -> Uses:
+        return ledger.end(0, CANCELLED) if value is None else ledger.end(0, TOLD, value)
+
+    for index in (0, 0, 0, 1, 0):
+        ledger.issue(index)
     for number in before:
-        assert tickets.arrive(pulls[number], Arrival(float(number))) == {}
-    as_it_was = copy.deepcopy(vars(tickets))
-    ready = tickets.arrive(pulls[0], Arrival(value))
-    assert list(ready) == [0, *before][: 1 if before == (2,) else None]
-    assert vars(tickets) != as_it_was
-    tickets.take_back(pulls[0], 0, ready)
-    assert vars(tickets) == as_it_was
-    assert tickets.arrive(pulls[0], Arrival(value)) == ready
+        assert ledger.end(number, TOLD, float(number)).numbers == []
+    as_it_was = repr(vars(ledger))
+    uses = end()
+    assert uses.numbers == [0, *before][: 1 if before == (2,) else None]
+    assert repr(vars(ledger)) != as_it_was
+    ledger.undo(0, uses)
+    assert repr(vars(ledger)) == as_it_was
+    assert repr(end()) == repr(uses)

@@ -1,0 +1,1 @@
+"""What an `Identifier` drives: a compiled method, a policy of the user's own, or evidence by sources."""
