@@ -136,6 +136,11 @@ def test_identify_log_takes_it(scale: dict[str, Any]) -> None:
     assert many.options["contamination"] == "burst"
 
 
+def test_a_class_in_place_of_an_instance_is_rejected_with_the_fix() -> None:
+    with pytest.raises(InputError, match="pass an instance, not the class"):
+        ba.Identifier(2, **QUESTION, sigma=1.0, contamination=Burst)
+
+
 def test_a_study_keeps_names_only(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="contamination must be the name of a model in a study, got 'burst'"):
         ba.Study(
