@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import math
@@ -136,6 +137,40 @@ def test_words_fill_in_from_when_a_share_holds() -> None:
     assert "share_from" in resolve("share-of-arm").promise()
     assert all("share_from" not in resolve(name).log_help for name in NAMES)
     assert "fixed before its first reward" in resolve("sources").promise(20.0, paired=True)
+
+
+# ----------------------------------------------------------------------------------------------------- one home only
+
+
+def listed_names(tree: ast.AST) -> list[int]:
+    """Return the lines on which a model's name is compared, or stands in a list, tuple, set or dict."""
+    found = []
+    for node in ast.walk(tree):
+        parts: list[ast.expr | None] = []
+        if isinstance(node, ast.Compare):
+            parts = [node.left, *node.comparators]
+        elif isinstance(node, ast.List | ast.Tuple | ast.Set):
+            parts = [*node.elts]
+        elif isinstance(node, ast.Dict):
+            parts = [*node.keys, *node.values]
+        elif isinstance(node, ast.MatchValue):
+            parts = [node.value]
+        found += [part.lineno for part in parts if isinstance(part, ast.Constant) and part.value in NAMES]
+    return found
+
+
+def test_names_are_compared_and_listed_in_one_room_only() -> None:
+    """The specification has names of its own, as it is the oracle."""
+    rooms = {PACKAGE / "contamination", PACKAGE / "reference"}
+    files = [path for path in PACKAGE.rglob("*.py") if not rooms & set(path.parents)]
+    assert len(files) > 100
+    found = {
+        str(path.relative_to(PACKAGE)): lines
+        for path in files
+        if (lines := listed_names(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert found == {}
+    assert listed_names(ast.parse("kind == 'sources' or kind in ('prescient',) or {'malicious': 1}")) == [1, 1, 1]
 
 
 def test_the_room_loads_no_compiler() -> None:
