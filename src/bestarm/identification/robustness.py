@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -167,15 +167,18 @@ def overturn(problem: Problem, options: Mapping[str, Any], rewards: ToldRewards,
         found = candidates(replay(rule, tapes))
         return bool(found.size == 1 and found[0] == best)
 
+    return largest_count(most, holds)
+
+
+def largest_count(most: int, holds: Callable[[int], bool]) -> int:
+    """Return the largest number up to `most` for which something holds that holds for all smaller ones, 0 included."""
     low, high = 0, 1
     while high <= most and holds(high):
         low, high = high, 2 * high
+    high = min(high, most + 1)
     while high - low > 1:
         middle = (low + high) // 2
-        if holds(middle):
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if holds(middle) else (low, middle)
     return low
 
 
@@ -234,15 +237,28 @@ def standing(
     rule = certified_rule(problem, options)
     rule["kept"] = ALL
     tapes = rewards.tapes(problem.size)
-    enough = float(rule["log_threshold"][0])
+    enough, scale = float(rule["log_threshold"][0]), float(rule["scale"][0])
+
+    def judge(other: int) -> tuple[float, float]:
+        evidence, lead = _judge(problem, rule, tapes, len(rewards.indices), arm, other)
+        return evidence, scale * lead
+
+    return compare_with_others(problem, arm, dropped, enough, judge)
+
+
+def compare_with_others(
+    problem: Problem, arm: int, dropped: NDArray[np.bool_], enough: float, judge: Callable[[int], tuple[float, float]]
+) -> Standing:
+    """Return how an arm stands against all others.
+
+    `judge` gives the log evidence against another arm, and the lead over it; an arm that was dropped had `enough`.
+    """
     leads: dict[Label, float] = {}
     weakest = math.inf
-    for other in range(problem.size):
-        if other == arm:
-            continue
-        evidence, lead = _judge(problem, rule, tapes, len(rewards.indices), arm, other)
-        leads[problem.labels[other]] = float(rule["scale"][0]) * lead
-        weakest = min(weakest, max(evidence, enough) if dropped[other] else evidence)
+    for other, label in enumerate(problem.labels):
+        if other != arm:
+            evidence, leads[label] = judge(other)
+            weakest = min(weakest, max(evidence, enough) if dropped[other] else evidence)
     return Standing(leads, _p_value(problem, weakest))
 
 

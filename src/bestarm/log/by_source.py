@@ -21,8 +21,6 @@ from bestarm.log.rewards import SourceTable
 from bestarm.problem import Problem
 
 _FEW = 0.05
-_ROOM = 1 << 26  # cells of a table of arms and sources, 256 MB; beyond, rewards are looked up pair by pair
-_NEVER = np.iinfo(np.int32).max
 
 
 class SourceEvidence(LogEvidence):
@@ -48,10 +46,6 @@ class SourceEvidence(LogEvidence):
         self._pairs: dict[tuple[int, int], tuple[tuple[Pile, Pile], NDArray[np.void]]] = {}
         self._known_differences: dict[tuple[int, int], tuple[Array, Array, int]] = {}
         self._seen = np.full(table.number, -1, np.int64)
-        self._turns: NDArray[np.int32] | None = None  # of each arm, when each source rewarded it, if at all
-        if problem.size * table.number <= _ROOM:
-            self._turns = np.full((problem.size, table.number), _NEVER, np.int32)
-            self._turns[table.arm, table.source] = np.arange(table.arm.size)
         self._problem = problem
         super().__init__(
             problem, contamination or default("log with sources"), [self._count(when) for when in self._whens]
@@ -116,20 +110,17 @@ class SourceEvidence(LogEvidence):
 
     def _firsts(self, b: int, a: int) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
         """Return when sources rewarded b, and a, first of the two, in any order."""
-        if self._turns is not None:
-            one, two = self._turns[b], self._turns[a]
-            return one[one < two], two[two < one]
-        source, ups, downs = self._table.source, self._whens[b], self._whens[a]
-        when = self._seen
-        when[source[downs]] = downs
-        other = when[source[ups]]
-        kept_ups = ups[(other < 0) | (ups < other)]
-        when[source[downs]] = -1
-        when[source[ups]] = ups
-        other = when[source[downs]]
-        kept_downs = downs[(other < 0) | (downs < other)]
-        when[source[ups]] = -1
-        return kept_ups, kept_downs
+        ups, downs = self._whens[b], self._whens[a]
+        when_down, when_up = self._when_of(ups, a), self._when_of(downs, b)
+        return ups[(when_down < 0) | (ups < when_down)], downs[(when_up < 0) | (downs < when_up)]
+
+    def _when_of(self, when: NDArray[np.integer[Any]], other: int) -> NDArray[np.int64]:
+        """Return when the sources of some rewards rewarded another arm, -1 for those that did not."""
+        source, others = self._table.source, self._whens[other]
+        self._seen[source[others]] = others
+        found: NDArray[np.int64] = self._seen[source[when]]
+        self._seen[source[others]] = -1
+        return found
 
     def is_one_sided(self, b: int, a: int) -> bool:
         """Tell whether hardly anybody rewarded one of two arms first, as in a log that is sorted by arm."""
@@ -186,13 +177,10 @@ class PairedEvidence(SourceEvidence):
     def _differences(self, b: int, a: int) -> tuple[Array, Array, int]:
         """Return the differences of those who rewarded both, ascending, how often each occurs, and how many did not."""
         if (b, a) not in self._known_differences:
-            source, ups, downs = self._table.source, self._whens[b], self._whens[a]
-            when = self._seen
-            when[source[downs]] = downs
-            other = when[source[ups]]
-            when[source[downs]] = -1
+            ups, other = self._whens[b], self._when_of(self._whens[b], a)
             both = other >= 0
             found = self._table.value[ups[both]] - self._table.value[other[both]]
             values, counts = np.unique(found / self.scale, return_counts=True)
-            self._known_differences[b, a] = values, counts.astype(float), ups.size + downs.size - 2 * int(both.sum())
+            single = ups.size + self._whens[a].size - 2 * int(both.sum())
+            self._known_differences[b, a] = values, counts.astype(float), single
         return self._known_differences[b, a]

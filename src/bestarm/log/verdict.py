@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from bestarm.contamination import Contamination, checked, resolve
 from bestarm.errors import InputError
 from bestarm.identification.result import ArmRow, Limit, Status
-from bestarm.identification.robustness import GRID, Sensitivity
+from bestarm.identification.robustness import GRID, Sensitivity, Standing, compare_with_others, largest_count
 from bestarm.identification.tail_alarm import alarm_of_arm
 from bestarm.identification.wording.alarms import too_many_lost
 from bestarm.identification.wording.log_verdict import hardly_comparable, mostly_single
@@ -51,7 +52,12 @@ def identify_log(
     seed: int | None = None,
     sequential: bool = False,
     replay: Mapping[str, Any] | None = None,
-    **reading: Any,
+    time: str | bool | None = None,
+    wide: bool | Sequence[str] = False,
+    counted: bool | str | Mapping[str, float] | None = None,
+    missing: str = "refuse",
+    on_bad_row: str = "refuse",
+    progress: Callable[[float], None] | None = None,
 ) -> LogResult:
     """Say which arm of a log has the highest mean, from all of its rows, whatever their order.
 
@@ -90,8 +96,8 @@ def identify_log(
         Replay the log in its order instead, by `Identifier`, and stop as soon as it is decided.
     replay : mapping, optional
         For that: the method, and options of it, such as {"method": "se-cbai"}.
-    **reading
-        Options of `read_log`: time, wide, counted, missing, on_bad_row, progress.
+    time, wide, counted, missing, on_bad_row, progress
+        How to read the log, as in `bestarm.log.reading.read_log`.
 
     Examples
     --------
@@ -101,13 +107,12 @@ def identify_log(
     >>> result.best, result.replaced, result.overturn > 8
     ('B', 8, True)
     """
-    progress = reading.pop("progress", None)
     if sigma is None and bounds is None:
         _check_there(data)
     question = LogQuestion(epsilon, delta, sigma, bounds, contamination, good_enough, paired, seed)
     if source is None and contamination is not None and resolve(contamination).by_source:
         source = None if isinstance(data, Rewards) else True
-    spec = LogSpec(arm=arm, reward=reward, source=source, bounds=bounds, **reading)
+    spec = LogSpec(arm, reward, source, time, wide, counted, missing, on_bad_row, bounds)
     if sequential:
         from bestarm.log.replay import replay_log
 
@@ -179,7 +184,7 @@ class _Verdict:
         worse = np.ones(problem.size, bool)
         worse[left] = False
         alarms = self._alarms(self._own, problem.epsilon)
-        leads, p_value = self._standing(worse) if not alarms else ({}, None)
+        standing = None if alarms else self._standing(worse)
         leader = labels[self._leader]
         used = sum(pile.number - pile.missing for pile in evidence.piles)
         aside = sum(pile.aside for pile in evidence.piles)
@@ -202,8 +207,8 @@ class _Verdict:
             promise=promise(self._rewards, self._model, self._paired),
             leader=leader,
             limit=limit,
-            leads=leads,
-            p_value=p_value,
+            leads=standing.leads if standing else {},
+            p_value=standing.p_value if standing else None,
             tolerance=None if alarms else self._tolerance(best is not None and len(left) == 1, overturn),
             overturn=overturn,
             alarms=alarms,
@@ -250,14 +255,18 @@ class _Verdict:
         elif self._model.shared:
             found = min((overturn + self._evidence.missing) / self._evidence.base, _LARGEST_SHARE)
         else:
-            steps = _largest(_DIGITS, lambda step: self._singles_out(self._evidence.at_epsilon(_of_three_digits(step))))
-            found = None if steps is None else _of_three_digits(steps)
+            at = self._evidence.at_epsilon
+            found = _of_three_digits(largest_count(_DIGITS, lambda step: self._singles_out(at(_of_three_digits(step)))))
         return max(found or 0.0, self._problem.epsilon) if named else found
 
     def _overturn(self) -> int | None:
         """Return the largest number of replaced rewards (dishonest sources) with which the leader is singled out."""
         most = self._evidence.total if not self._model.by_source else int(self._evidence.allowed(1.0))
-        return _largest(most, lambda count: self._singles_out(self._evidence.at_count(count)))
+
+        def holds(count: int) -> bool:
+            return self._singles_out(self._evidence.at_count(count))
+
+        return largest_count(most, holds) if holds(0) else None
 
     def _sensitivity(self) -> tuple[Sensitivity, ...]:
         rows = []
@@ -272,15 +281,11 @@ class _Verdict:
 
     # --------------------------------------------------------------------------------------------------- what it says
 
-    def _standing(self, worse: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[dict[Label, float], float]:
+    def _standing(self, worse: NDArray[np.bool_]) -> Standing:
         """Return the leads of the leader, and the p-value of its being the best (section 9)."""
-        leads: dict[Label, float] = {}
-        weakest = math.inf
-        for other, label in enumerate(self._problem.labels):
-            if other != self._leader:
-                found, leads[label] = self._evidence.judge(self._leader, other, self._own)
-                weakest = min(weakest, max(found, self._evidence.enough) if worse[other] else found)
-        return leads, min(1.0, (self._problem.size - 1) * math.exp(-min(weakest, 700.0)))
+        evidence, leader = self._evidence, self._leader
+        judge = partial(evidence.judge, leader, allowance=self._own)
+        return compare_with_others(self._problem, leader, worse, evidence.enough, judge)
 
     def _row(self, index: int, active: bool) -> ArmRow:
         pile = self._evidence.piles[index]
@@ -366,20 +371,6 @@ class _Verdict:
             middle = math.sqrt(low * high)
             low, high = (low, middle) if is_enough(middle) else (middle, high)
         return high
-
-
-def _largest(most: int, holds: Any) -> int | None:
-    """Return the largest whole number up to `most` for which something holds that holds for all smaller ones too."""
-    if not holds(0):
-        return None
-    low, high = 0, 1
-    while high <= most and holds(high):
-        low, high = high, 2 * high
-    high = min(high, most + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
 
 
 def _of_three_digits(step: int) -> float:
