@@ -531,7 +531,7 @@ def test_a_bad_simulation_is_refused(case: Case) -> None:
 
 
 def test_arms_without_a_scale_need_a_sigma() -> None:
-    fix = "an arm of this bandit is not sub-Gaussian, so it has no scale of its own to go by"
+    fix = "an arm of this bandit is not sub-Gaussian, so it has no scale of its own"
     for heavy in (ba.Exponential(1.0), ba.LogNormal(0.0, 1.0), ba.StudentT(3.0), lambda rng: rng.random()):
         bandit = ba.Bandit([ba.Gaussian(1.0), heavy])
         assert bandit.sigma is None

@@ -11,7 +11,7 @@ from bestarm.paper.comparisons import (
     FAILS,
     HOLDS,
     OPEN,
-    Check,
+    ClaimCheck,
     Close,
     ErrorsAbove,
     ErrorsBelow,
@@ -26,7 +26,7 @@ from bestarm.paper.comparisons import (
 from bestarm.simulation import Trials
 from planted_trials import DELTAS, grid, many, place, trials
 
-COMPARISONS: list[tuple[str, Check, list[GridPoint], str]] = [
+COMPARISONS: list[tuple[str, ClaimCheck, list[GridPoint], str]] = [
     ("fewer everywhere", Fewer("a", "b"), grid(many(900), many(1000, first_seed=9)), HOLDS),
     ("more everywhere", Fewer("b", "a"), grid(many(900), many(1000, first_seed=9)), FAILS),
     (
@@ -82,7 +82,7 @@ COMPARISONS: list[tuple[str, Check, list[GridPoint], str]] = [
 @pytest.mark.parametrize(
     ("check", "places", "verdict"), [row[1:] for row in COMPARISONS], ids=[row[0] for row in COMPARISONS]
 )
-def test_verdict_on_planted_data(check: Check, places: list[GridPoint], verdict: str) -> None:
+def test_verdict_on_planted_data(check: ClaimCheck, places: list[GridPoint], verdict: str) -> None:
     assert check.judge(places).verdict == verdict
 
 

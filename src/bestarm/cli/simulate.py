@@ -20,16 +20,14 @@ from bestarm.contamination import SIMULATED, resolve
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """Who runs the trials, and where they are kept."""
+    """Where trials run, and where they are stored."""
 
     workers: Annotated[int, typer.Option(help="Threads or processes.")] = 2
     backend: Annotated[str, typer.Option(help="threads, loky (processes) or dask.")] = "threads"
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster with this scheduler address.")
     ] = None
-    chunk: Annotated[int | None, typer.Option(help="Trials handed over at a time; default: about half a second's.")] = (
-        None
-    )
+    chunk: Annotated[int | None, typer.Option(help="Trials per task; default: about half a second's.")] = None
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep finished trials in this folder, chunk by chunk.")
     ] = None

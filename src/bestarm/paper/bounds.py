@@ -1,4 +1,4 @@
-"""The tests of measured pulls against the paper's bounds, in the manner of `comparisons`."""
+"""Tests of measured pulls against the paper's bounds; the method is that of `comparisons`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bestarm.paper.comparisons import ERROR, FAILS, OPEN, Finding, GridPoint, me
 
 @dataclass(frozen=True)
 class MeanAbove:
-    """Whether the mean pulls of all these are at least a number, everywhere: a limit, so that less decides nothing."""
+    """Whether the mean pulls of all curves are at least a number everywhere: a limit, so that fewer prove nothing."""
 
     labels: tuple[str, ...]
     number: str
@@ -28,7 +28,7 @@ class MeanAbove:
 
 @dataclass(frozen=True)
 class MeanBelow:
-    """Whether the mean pulls are at most a number, everywhere: the least that the claim can mean, so more is open."""
+    """Whether the mean pulls are at most a number everywhere: the least that the claim can mean, so more is open."""
 
     label: str
     number: str
@@ -50,7 +50,7 @@ class MeanBelow:
 
 @dataclass(frozen=True)
 class PullsBelow:
-    """Whether a trial is longer than a number with probability at most delta, everywhere; the least, as above."""
+    """Whether a trial is longer than a number with probability at most delta, everywhere; more leaves it open."""
 
     label: str
     number: str

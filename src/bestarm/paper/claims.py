@@ -1,4 +1,4 @@
-"""What the paper says that an experiment can test: one row per sentence and experiment. Verdicts are computed."""
+"""The claims of the paper that an experiment can test, one per sentence and experiment, and their computed verdicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bestarm.paper.comparisons import (
     FAILS,
     HOLDS,
     OPEN,
-    Check,
+    ClaimCheck,
     Close,
     ErrorsAbove,
     ErrorsBelow,
@@ -35,7 +35,7 @@ OVERALL = (UNDER_ALL, UNDER_SOME, UNDER_NONE, NOT_TESTABLE, BY_CONSTRUCTION)
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, an experiment it speaks of, and how it is tested there.
+    """A sentence of the paper, an experiment it is about, and how it is tested there.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Claim:
         A few words of the paper, by which the place is found; "..." stands for words left out.
     text : str
         What is tested.
-    check : Check
+    check : ClaimCheck
         The test.
     note : str
         What to know: where the paper contradicts itself, or words that name no number.
@@ -59,7 +59,7 @@ class Claim:
     where: str
     quote: str
     text: str
-    check: Check
+    check: ClaimCheck
     note: str = ""
     against: tuple[str, ...] = ()
     by_construction: str = ""
@@ -102,10 +102,10 @@ NAMES_NO_NUMBER = "The words name no number; within 10 % is our choice."
 # The paper gives U up to a constant only. With U = 0 both bounds are the least they can be: pulls below the upper bound
 # prove it and pulls above it prove nothing; the lower bound is the weakest.
 LIMIT = (
-    "A limit delta -> 0, looked at along the grid, with U = 0, as the constant of U is not given: it can be borne out, "
+    "A limit delta -> 0, looked at along the grid, with U = 0, as the constant of U is not given: it can be confirmed, "
     "not refuted."
 )
-ONE_SIDED = "The constant of the bound is not given, so the test can bear it out and never refutes it."
+ONE_SIDED = "The constant of the bound is not given, so the test can confirm it and never refutes it."
 EXPLORES = "The method is made to pull every arm T times."
 ALGEBRA = "H has 2/Delta_i^2 for every arm but the best, and one term more: it is larger whatever the means are."
 CONTRADICTION = (
@@ -337,7 +337,7 @@ CLAIMS: tuple[Claim, ...] = (
             "the sample complexity of Algorithm ... is upper bounded as",
             "with probability 1 - delta, pulls of se-cbai at most max{(8K/epsilon^2) log(1/delta), O(...)}",
             PullsBelow("se-cbai", "upper_bound_se_cbai"),
-            "With U = 0 and the constant of the proof, as neither is printed: it can be borne out, not refuted.",
+            "With U = 0 and the constant of the proof, as neither is printed: it can be confirmed, not refuted.",
             by_construction=ONE_SIDED,
         )
         for e in ("exp1", "exp3", "exp4", "exp9")

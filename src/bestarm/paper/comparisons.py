@@ -1,6 +1,6 @@
-"""The statistics behind the verdicts: a test looks at all places of a grid and says holds, does not hold or open.
+"""The statistics behind the verdicts: a test looks at all points of a grid and says holds, does not hold or open.
 
-All statements of one test hold together with probability 95 %: each of its n places is judged at 1 - 0.05/n
+All statements of one test hold together with probability 95 %: each of its n points is judged at 1 - 0.05/n
 (Bonferroni), so that it does not matter how they depend on each other. Nothing here knows which sentence is tested.
 """
 
@@ -27,10 +27,10 @@ EQUAL = 0.01  # mean pulls that differ by less than 1 % are practically equal; s
 
 @dataclass(frozen=True)
 class GridPoint:
-    """One place of the grid: the trials of each curve there, by label, and the paper's numbers.
+    """One point of the grid: the trials of each curve there, by label, and the paper's numbers.
 
-    Trials come in `draws` equal groups, one after the other, each with an adversary of its own. What is concluded is
-    about the average over these adversaries.
+    Trials come in `draws` equal groups, one after the other, each with an adversary of its own. Conclusions are about
+    the average over these adversaries.
     """
 
     delta: float
@@ -48,7 +48,7 @@ class Finding:
     measured: str
 
 
-class Check(Protocol):
+class ClaimCheck(Protocol):
     """A test of a claim."""
 
     @property
@@ -185,7 +185,7 @@ class Close:
 
 
 def _pulls(trials: Trials) -> NDArray[np.float64]:
-    """Pulls a trial; unknown where one was cut short by the cap, so that nothing is concluded from the mean."""
+    """Pulls per trial; nan if the cap cut a trial short, so that nothing is concluded from the mean."""
     return np.where(trials.statuses == "undecided", np.nan, trials.pulls.astype(float))
 
 
@@ -239,7 +239,7 @@ class GapShrinks:
 
 
 def _slope(levels: Sequence[float], values: Sequence[NDArray[np.float64]], groups: int) -> tuple[float, float]:
-    """Interval of the least-squares slope of means on levels; places are independent, each has a seed of its own."""
+    """Interval of the least-squares slope of means on levels; points are independent, each has a seed of its own."""
     if len(levels) < 2 or any(value.size < 2 or np.isnan(value).any() for value in values):
         return -math.inf, math.inf
     weights = np.array(levels) - np.mean(levels)
@@ -373,7 +373,7 @@ def _shown_better(first: Trials, second: Trials, error: float) -> bool:
 
 
 def _mistakes(points: Sequence[GridPoint], labels: Sequence[str]) -> str:
-    """Say which of these were wrong, if any: fewer pulls are worth little then."""
+    """Name those that were wrong, if any: fewer pulls are worth little then."""
     parts = [_errors(points, label) for label in labels if any(point.trials[label].wrong for point in points)]
     return "".join(f"; {part}" for part in parts)
 

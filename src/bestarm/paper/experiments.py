@@ -213,7 +213,7 @@ def experiment(
     delta : float in (0, 1), optional
         Accepted probability of an error, of exp2 only; the others have it along the axis.
     means : sequence of float, optional
-        True means in place of the paper's. The laws stay normal, exponential or, with the shapes 1 and 1.2 in order,
+        True means instead of the paper's. The laws stay normal, exponential or, with the shapes 1 and 1.2 in order,
         log-normal.
     sigma : float > 0, optional
         Scale that the methods are told, and the standard deviation of normal arms.
@@ -259,7 +259,7 @@ def _shown(value: Any) -> str:
 
 
 def _longest(varied: Experiment) -> int:
-    """Return a cap well beyond the forced exploration, or refuse what would take for ever."""
+    """Return a cap well beyond the forced exploration, or reject a variation that would never end."""
     epsilons = [epsilon for epsilon in varied.epsilons if epsilon > 0.0]
     explored = max((exploration_pulls(e / 2.0, min(varied.deltas)) for e in epsilons), default=1.0)
     if explored * len(varied.arms) > MOST_PULLS:

@@ -1,4 +1,4 @@
-"""What a run found, in at most six sentences. Each is made of the verdicts: it says what they say, whatever that is."""
+"""What a run found, in at most six sentences, each computed from the verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of a reproduction: all that may be in it."""
+"""The folder of a reproduction, and the files that may be in it."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Entrant:
     options : tuple of (name, value)
         Options of the method.
     max_pulls : int, optional
-        Cap on the pulls of a trial, in place of the experiment's.
+        Cap on the pulls per trial, instead of the experiment's.
     share : float
         Of the experiment's trials, how many are run.
     """
@@ -45,8 +45,8 @@ class Entrant:
 
 
 @dataclass(frozen=True, eq=False)
-class Attack:
-    """What the adversary does: its name, the same in words, the bandit, and the arm that it wants named, if any."""
+class FullSizeAttack:
+    """An attack: its name and description, the bandit, and the arm that the adversary wants named, if any."""
 
     name: str
     words: str
@@ -56,7 +56,7 @@ class Attack:
 
 @dataclass(frozen=True, eq=False)
 class FullSize:
-    """One experiment on all arms of a data set. An arm's place in it, from 0, is its rank - 1.
+    """One experiment on all arms of a data set. The index of an arm is its rank - 1.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class FullSize:
         nycc-full or pkis2-full; what it is; where the data come from.
     labels : tuple of str
         Names of the arms.
-    attacks : tuple of Attack
+    attacks : tuple of FullSizeAttack
         All methods meet each of them.
     entrants : tuple of Entrant
         The methods.
@@ -73,9 +73,9 @@ class FullSize:
     told : dict
         What the methods are told about the rewards: sigma or bounds.
     max_pulls : int
-        Cap on the pulls of a trial.
+        Cap on the pulls per trial.
     share : float
-        Of the trials that are asked for, how many are run: a trial of thousands of arms takes seconds.
+        Share of the requested trials that is run: a trial of thousands of arms takes seconds.
     notes : tuple of str
         What to know about the numbers.
     """
@@ -84,7 +84,7 @@ class FullSize:
     title: str
     source: str
     labels: tuple[str, ...]
-    attacks: tuple[Attack, ...]
+    attacks: tuple[FullSizeAttack, ...]
     entrants: tuple[Entrant, ...]
     delta: float
     epsilon: float
@@ -95,7 +95,7 @@ class FullSize:
 
 
 def full_size_experiments(names: Sequence[str], seed: int) -> tuple[FullSize, ...]:
-    """Return full-size experiments by name, with the adversaries of a seed. Their data must be at hand, or are loaded.
+    """Return full-size experiments by name, with the adversaries of a seed. Missing data are downloaded.
 
     >>> full_size_experiments([], seed=7)
     ()
@@ -125,7 +125,7 @@ def pkis2_full(seed: int, screen: Pkis2 | None = None) -> FullSize:
         title=f"All {screen.size} compounds that inhibit {screen.kinase}",
         source="PKIS2, Drewry et al. 2017, table S4",
         labels=screen.labels,
-        attacks=tuple(Attack(name, words, screen.bandit(1.0, epsilon, law)) for name, words, law in named),
+        attacks=tuple(FullSizeAttack(name, words, screen.bandit(1.0, epsilon, law)) for name, words, law in named),
         entrants=(
             Entrant("se-cbai", "se-cbai"),
             Entrant("se-cbai, chernoff", "se-cbai", CHERNOFF),
@@ -153,7 +153,7 @@ def pkis2_full(seed: int, screen: Pkis2 | None = None) -> FullSize:
 def nycc_full(seed: int, contest: CaptionContest | None = None) -> FullSize:
     """Return the contest of all captions, in which 5 % of the votes are rigged for one of them.
 
-    Nothing in it is random but the trials: the seed is there because every experiment is made with one.
+    Only the trials are random: the seed is a parameter because every experiment is made with one.
     """
     contest = caption_contest(651) if contest is None else contest
     epsilon = 0.05
@@ -167,7 +167,7 @@ def nycc_full(seed: int, contest: CaptionContest | None = None) -> FullSize:
             f"{HIGHEST:g} for it, {LOWEST:g} for every other caption; first by contaminated mean: "
             f"rank {1 + int(np.argmax(rigged_means(contest.means, epsilon, index)))}"
         )
-        attacks.append(Attack(name, words, contest.bandit(epsilon, rigging(contest.size, index)), index))
+        attacks.append(FullSizeAttack(name, words, contest.bandit(epsilon, rigging(contest.size, index)), index))
     return FullSize(
         name="nycc-full",
         title=f"All {contest.size:,} captions of contest {contest.contest}, votes rigged for one",
@@ -216,7 +216,7 @@ def rigged_means(means: NDArray[np.float64], epsilon: float, index: int) -> NDAr
 
 
 def lift(epsilon: float) -> float:
-    """Return how much worse a caption's true mean may be than the best, at most, for rigged votes to put it first.
+    """Return how far a caption's true mean may be below the best, at most, for rigged votes to put it first.
 
     (1 - epsilon) mu + 3 epsilon > (1 - epsilon) mu_best + epsilon if mu_best - mu < 2 epsilon / (1 - epsilon).
 
@@ -236,9 +236,9 @@ def needed_share(gap: float) -> float:
 
 
 def lowest_lifted(means: NDArray[np.float64], epsilon: float) -> int | None:
-    """Return the last place that rigging puts first by contaminated mean; None if only the best itself can be.
+    """Return the last index that rigging puts first by contaminated mean; None if only the best can be first.
 
-    Means go down. A caption as good as the best is no loss, and does not count.
+    Means are in descending order. A caption as good as the best does not count.
 
     >>> lowest_lifted(np.array([1.7, 1.65, 1.61, 1.5]), 0.05)
     2

@@ -1,4 +1,4 @@
-"""Figures of the full-size experiments: what the trials of each method came to under each attack, and their pulls."""
+"""Figures of the full-size experiments: the outcomes of each method's trials under each attack, and their pulls."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ import numpy as np
 import pandas as pd
 
 from bestarm.paper.folder import paper_folder
-from bestarm.paper.full_size import Attack, Entrant, FullSize
+from bestarm.paper.full_size import Entrant, FullSize, FullSizeAttack
 from bestarm.progress import Progress, progress_bar
 from bestarm.scenarios.run import Folder, checked_run
 from bestarm.scenarios.tables import write_table
 from bestarm.simulation import Trials, simulate
 from bestarm.validation import checked
 
-# What a trial came to, and the same in words. An arm that the adversary wants named is the target.
+# The outcomes of a trial, with their words. The target is the arm that the adversary wants named.
 OUTCOMES = {
     "best": "named the best",
     "target": "crowned the rigged one",
@@ -41,7 +41,7 @@ class FullPoint:
     """One simulation: a method under one attack."""
 
     experiment: FullSize
-    attack: Attack
+    attack: FullSizeAttack
     entrant: Entrant
     max_pulls: int
 
@@ -67,7 +67,7 @@ class FullPoint:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What the method is told of the rewards."""
+        """What the method is told about the rewards."""
         return self.experiment.told
 
     def trials(self, asked: int) -> int:
@@ -76,7 +76,7 @@ class FullPoint:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Return what makes this simulation different from others, in plain values."""
+        """Everything that distinguishes this simulation from others, in plain values."""
         return {
             "experiment": self.experiment.name,
             "attack": self.attack.name,
@@ -119,13 +119,13 @@ def run_full_size(
     experiments : sequence of FullSize
         As `full_size_experiments` makes them, with the same seed.
     out : path or Folder
-        As for `run_experiments`; or a folder that is open already.
+        As for `run_experiments`, or a folder that is already open.
     trials, seed, workers, resume, overwrite
         As for `run_experiments`. An experiment runs its share of the trials only: with 1000, 20 or fewer.
     progress : bool or callable
         As for `simulate`, in simulations.
     max_pulls : int >= 1, optional
-        Cap on the pulls of a trial where it is lower than the experiment's.
+        Cap on the pulls per trial, where it is lower than the experiment's.
     """
     count = checked_run(trials, seed, workers)
     if isinstance(out, Folder):
@@ -173,11 +173,11 @@ def _simulate(point: FullPoint, trials: int, seed: int, workers: int) -> Trials:
 
 
 def full_size_table(run: FullRun) -> pd.DataFrame:
-    """Return one row per simulation: experiment, attack, method, what its trials came to, pulls, arms named, verdict.
+    """Return one row per simulation: experiment, attack, method, outcomes of its trials, pulls, arms named, verdict.
 
     The columns best, target, other, no_winner and capped count trials and add up to `trials`: those that named the best
-    arm, the one that the adversary wants named, a wrong one else, none, and those that reached the cap: where there are
-    any, the mean of the pulls is a lower bound (`mean_is_lower_bound`).
+    arm, the target of the adversary, another wrong arm, or none, and those that reached the cap: if there are any, the
+    mean of the pulls is a lower bound (`mean_is_lower_bound`).
     """
     rows = []
     for point, frame in run.outcomes.items():
@@ -217,7 +217,7 @@ def full_size_trials(run: FullRun) -> pd.DataFrame:
 
 
 def count_outcomes(frame: pd.DataFrame, target: int | None) -> dict[str, int]:
-    """Return how many trials came to each of the outcomes; the best arm is the best even if it is the target."""
+    """Return how many trials had each outcome; the best arm counts as the best even if it is the target."""
     named = frame["answer"] >= 0
     crowned = named & ~frame["correct"] & (frame["answer"] == (-1 if target is None else target))
     return {

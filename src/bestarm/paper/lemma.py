@@ -3,7 +3,7 @@
 Lemma "Estimator concentration": with alpha = epsilon/2, after T(alpha, delta) rewards, the trimmed mean is further from
 the mean than C sigma epsilon sqrt(log(1/epsilon)) + sigma/(1-epsilon) sqrt((2/t) log(2/delta)) with probability at most
 delta, whatever the oblivious adversary does. The constant C is not given. So the test asks which C would do, against
-rewards that are replaced by one number: if it grows with that number, there is none.
+rewards that are replaced by one number: if it grows with that number, there is no such constant.
 """
 
 from __future__ import annotations

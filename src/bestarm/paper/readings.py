@@ -30,9 +30,9 @@ class Reading:
     words : str
         What it takes the text to mean.
     share : float
-        Of the trials asked for, how many are run.
+        Share of the requested trials that is run.
     change : callable
-        From an experiment to the same under this reading; one that it does not concern comes back as it is.
+        From an experiment to the same under this reading; unchanged if the reading does not concern it.
     """
 
     name: str
@@ -67,7 +67,7 @@ def _adversary(choice: RandomCentres, max_pulls: int = MAX_PULLS) -> Callable[[E
 
 
 def _power(value: float) -> Callable[[Experiment], Experiment]:
-    """Return the change of the exponent of t, which the theorem's threshold has and the empirical one has not."""
+    """Return a change of the exponent of t in the theorem's threshold; the empirical one has none."""
     return _curves(
         lambda curve: (
             replace(curve, options=(*curve.options, ("power", value)))
@@ -91,7 +91,7 @@ FOR_ALL_COMPOUNDS = Given(Uniform(0.1, 0.05), "uniform over [0.05, 0.15], for ev
 
 
 def curve_of_2022(curve: Curve, radius_arms: int | None = None) -> Curve:
-    """Return a curve as the code of 2022 has it: what is trimmed, T and, in Algorithm 2, the radius."""
+    """Return a curve as in the code of 2022: what is trimmed, T and, in Algorithm 2, the radius."""
     if curve.method not in EXPLORING:
         return curve
     given: list[tuple[str, Any]] = []

@@ -49,7 +49,7 @@ def readings_table(run: Run, experiments: Sequence[Experiment]) -> pd.DataFrame:
 
 
 def draw_readings(table: pd.DataFrame, experiment: Experiment, *, tall: bool = False) -> Figure:
-    """Return the figure of an experiment under its readings, at the middle place of its grid: pulls and errors."""
+    """Return the figure of an experiment under its readings, at the middle of its grid: pulls and errors."""
     from matplotlib.figure import Figure
 
     delta, epsilon = experiment.grid[len(experiment.grid) // 2]
@@ -93,14 +93,14 @@ def draw_readings(table: pd.DataFrame, experiment: Experiment, *, tall: bool = F
 
 
 def _note(panel: Axes, words: str, x: float, y: float, colour: str) -> None:
-    """Write beside the right end of an interval."""
+    """Write a note at the right end of an interval."""
     panel.annotate(words, (x, y), xytext=(4, -2.5), textcoords="offset points", fontsize=6.0, color=colour)
 
 
 def save_readings_figures(
     table: pd.DataFrame, experiments: Sequence[Experiment], folder: Path, advance: Callable[[], object]
 ) -> dict[str, tuple[str, str]]:
-    """Write the figures as PNG and SVG; return by name their SVG, wide and tall; tell of each that is done."""
+    """Write the figures as PNG and SVG; return their SVG by name, wide and tall. `advance` is called after each."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     texts = {}

@@ -1,4 +1,4 @@
-"""From names of experiments to everything in a folder: points, tables, figures, claims, report."""
+"""Run experiments by name, and write points, tables, figures, claims and the report to a folder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bestarm.validation import one_of
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What was found.
+    """The results of a reproduction.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ def reproduce(
     ----------
     names : sequence of str or Experiment
         exp1 ... exp9 and stored-2022, or all for these ten; variations of the nine that `experiment` makes; pkis2-full
-        and nycc-full, which need their data and are never implied.
+        and nycc-full, which need their data and are never part of "all".
     out, trials, seed, workers, resume, overwrite
         As for `run_experiments`. The full-size experiments run 2 % of the trials, and fewer.
     progress : bool
@@ -85,7 +85,7 @@ def reproduce(
     """
     of_paper, at_full_size = _parted(names)
     count = checked_run(trials, seed, workers)
-    large = full_size_experiments(at_full_size, seed)  # refuses missing data before anything is written
+    large = full_size_experiments(at_full_size, seed)  # rejects missing data before anything is written
     with_stored = STORED in of_paper or "all" in of_paper
     nine = [name for name in of_paper if name != STORED]
     chosen = chosen_experiments(nine) if nine else ()
@@ -136,9 +136,9 @@ def run_experiments(
     resume : bool
         Keep the points that a run with equal settings and equal kernels has finished there, and simulate the others.
     overwrite : bool
-        Remove all that an earlier run left there.
+        Remove everything that an earlier run left there.
     progress : bool or callable
-        As for `simulate`: a bar, or a function that is told the number of trials just finished.
+        As for `simulate`: a bar, or a function that is called with the number of trials just finished.
     """
     chosen = chosen_experiments(names)
     count = checked_run(trials, seed, workers)
@@ -200,7 +200,7 @@ def _run_paper(
     if with_stored:
         wanted |= wanted_trials(STORED_EXPERIMENTS, trials)
     total, figures = sum(wanted.values()), 3 * len(chosen)
-    each = max(1, total // 500)  # a figure takes about as long as so many trials
+    each = max(1, total // 500)  # a figure takes about as long as this many trials
     with progress_bar(f"{total:,} trials, {figures} figures", total + figures * each, progress) as advance:
         run = Run(chosen, trials, folder.seed, run_points(wanted, folder, workers, advance))
         table, drawn = points_table(run), {}

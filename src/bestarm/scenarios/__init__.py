@@ -1,4 +1,4 @@
-"""Simulated experiments: what one is, how it is run, its tables and figures. `bestarm.paper` has nine."""
+"""Simulated experiments, as data or as TOML: their runs, tables, figures and reports. `bestarm.paper` has nine."""
 
 from bestarm.scenarios.experiment import CatalogueAttack, Curve, Experiment, Given, Point, RandomCentres, WithinShare
 from bestarm.scenarios.run import Folder, Run, run_points, wanted_trials

@@ -1,4 +1,4 @@
-"""What a simulated experiment is, as data: arms, an adversary, methods as curves, and a grid of delta and epsilon."""
+"""A simulated experiment as data: arms, an adversary, methods as curves, and a grid of delta and epsilon."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bestarm.bandits.adversaries import Quota
 from bestarm.bandits.arms import CompiledArm
 from bestarm.kernels.rewards.draws import GAUSSIAN
 
-# Two arms whose contaminated estimates nearly agree would be sampled almost for ever; a trial cut here is "undecided".
+# Two arms whose contaminated estimates nearly agree would be sampled almost forever; a trial cut here is "undecided".
 # The longest exploration of the paper, of experiment 2 at epsilon = 0.02, takes 184,208 pulls.
 MAX_PULLS = 400_000
 
@@ -27,7 +27,7 @@ class RandomCentres:
     margin, reach : float
         The part of every gap that is left, and how far centres may be from the means.
     draws : int
-        How many adversaries share the trials of a point evenly.
+        How many adversaries share the trials of each point evenly.
     """
 
     margin: float = 0.5
@@ -52,13 +52,13 @@ class RandomCentres:
 
 @dataclass(frozen=True)
 class Given:
-    """One adversary, as it is; None replaces nothing."""
+    """A fixed adversary; None replaces nothing."""
 
     adversary: Adversary | None
     words: str
 
     def adversaries(self, arms: tuple[Arm, ...], epsilon: float, seed: int) -> tuple[Adversary | None, ...]:
-        """Return it."""
+        """Return the adversary, whatever the arms and the seed."""
         return (self.adversary,)
 
 
@@ -111,7 +111,7 @@ class Curve:
     options : tuple of (name, value)
         Options of the method.
     share : float
-        Of the trials that are asked for, how many are run.
+        Share of the requested trials that is run.
     trimmed : float or None
         The option alpha in units of epsilon, so that it follows epsilon along a grid; None leaves it at its default.
     """
@@ -124,18 +124,18 @@ class Curve:
     trimmed: float | None = None
 
     def options_at(self, epsilon: float) -> tuple[tuple[str, Any], ...]:
-        """Return the options at a place of the grid."""
+        """Return the options at a point of the grid."""
         return self.options if self.trimmed is None else (*self.options, ("alpha", self.trimmed * epsilon))
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One figure.
+    """An experiment: one figure.
 
     Attributes
     ----------
     name, figure, title, source : str
-        Such as exp1; where it stands; what it is; where the means come from, if from data.
+        Name, such as exp1; figure of the paper; title; source of the means, if they come from data.
     arms : tuple of Arm
         Laws of the clean rewards.
     curves : tuple of Curve
@@ -147,13 +147,13 @@ class Experiment:
     sigma : float or None
         Sub-Gaussian scale that the methods are told; None if they are told bounds.
     bounds : (float, float) or None
-        Lowest and highest reward, told in place of sigma.
+        Lowest and highest reward, told instead of sigma.
     adversary : RandomCentres, Given, CatalogueAttack or WithinShare
         What contaminated rewards are drawn from.
     choices : tuple of str
-        What the text leaves open, and what we do.
+        Where the paper leaves something open, and what we do.
     max_pulls : int
-        Cap on the pulls of a trial.
+        Cap on the pulls per trial.
     """
 
     name: str
@@ -178,7 +178,7 @@ class Experiment:
 
     @property
     def scale(self) -> float:
-        """Sub-Gaussian scale that the methods go by: sigma, or half the width of the bounds."""
+        """Sub-Gaussian scale that the methods use: sigma, or half the width of the bounds."""
         if self.bounds is not None:
             return (self.bounds[1] - self.bounds[0]) / 2.0
         assert self.sigma is not None
@@ -196,19 +196,19 @@ class Experiment:
 
     @property
     def covered(self) -> bool:
-        """Whether the paper's lower bound speaks of these arms: normal, with the sigma that the methods are told."""
+        """Whether the paper's lower bound covers these arms: normal, with the sigma that the methods are told."""
         return all(
             isinstance(arm, CompiledArm) and arm.kind == GAUSSIAN and arm.sigma == self.scale for arm in self.arms
         )
 
     def points(self) -> Iterator[Point]:
-        """Yield what has to be simulated for every curve at every place of the grid."""
+        """Yield the simulation of every curve at every point of the grid."""
         for curve in self.curves:
             for delta, epsilon in self.grid:
                 yield self.point(curve, delta, epsilon)
 
     def point(self, curve: Curve, delta: float, epsilon: float) -> Point:
-        """Return what has to be simulated for one curve at one place of the grid."""
+        """Return the simulation of one curve at one point of the grid."""
         return Point(
             self.arms,
             curve.method,
@@ -223,7 +223,7 @@ class Experiment:
         )
 
     def adversaries(self, seed: int) -> tuple[Adversary | None, ...]:
-        """Return the adversaries of a seed, which leave the best arm the best at the largest epsilon and so at all."""
+        """Return the adversaries of a seed. They leave the best arm the best at the largest epsilon, and so at all."""
         return self.adversary.adversaries(self.arms, max(self.epsilons), seed)
 
 
@@ -259,19 +259,19 @@ class Point:
         return tuple(Bandit(list(self.arms), self.epsilon, adversary) for adversary in drawn)
 
     def seeds(self, seed: int, draws: int) -> list[np.random.SeedSequence]:
-        """Return the seed of the trials of each draw: the same for all methods at one place of the grid, so paired."""
+        """Return the seed of each draw's trials: the same for all methods at a point of the grid, so paired."""
         index = (round(1e6 * self.delta), round(1e6 * self.epsilon))
         keys = [index, *((*index, draw) for draw in range(1, draws))]
         return [np.random.SeedSequence(seed, spawn_key=key) for key in keys]
 
     @property
     def told(self) -> dict[str, Any]:
-        """What the method is told of the rewards: sigma or bounds."""
+        """What the method is told about the rewards: sigma or bounds."""
         return {"sigma": self.sigma, "bounds": self.bounds}
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return what makes this point different from others, in plain values."""
+        """Everything that distinguishes this point from others, in plain values."""
         return {
             "arms": [repr(arm) for arm in self.arms],
             "method": self.method,

@@ -111,7 +111,7 @@ def draw_experiment(points: pd.DataFrame, experiment: Experiment, *, ours: bool 
 
 
 def _dodged(axis: NDArray[np.float64], steps: float) -> NDArray[np.float64]:
-    """Return the places of an axis moved aside a little: by factors, or, on an axis from 0, by amounts."""
+    """Return the positions of an axis shifted a little: by factors, or, on an axis from 0, by amounts."""
     if axis.min() > 0.0:
         return np.asarray(axis * 10.0 ** (0.025 * steps))
     return np.asarray(axis + 0.01 * (axis.max() or 1.0) * steps)
@@ -123,7 +123,7 @@ def named(row: pd.Series) -> float:
 
 
 def _draw_errors(panel: Axes, x: NDArray[np.float64], part: pd.DataFrame, style: dict[str, Any]) -> None:
-    """Draw error rates where some trial named an arm at all; where none did there is no marker, but in the strip."""
+    """Draw the error rate where some trial named an arm; where none did, only the strip has a marker."""
     rate = part["error_rate"].to_numpy()
     spread = np.vstack([rate - part["error_low"].to_numpy(), part["error_high"].to_numpy() - rate]).clip(0.0)
     shown = np.array([named(row) > 0.0 for _, row in part.iterrows()])
@@ -132,7 +132,7 @@ def _draw_errors(panel: Axes, x: NDArray[np.float64], part: pd.DataFrame, style:
 
 
 def svg_text(figure: Figure) -> str:
-    """Return a figure as SVG, the same text for the same data; its words are words, in whatever font the reader has."""
+    """Return a figure as SVG: the same text for the same data, with its words as text in the reader's font."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
@@ -149,7 +149,7 @@ def save_figures(
     folder: Path,
     advance: Callable[[], object] = lambda: None,
 ) -> dict[str, tuple[str, str]]:
-    """Write every figure as PNG and as SVG; return by name its SVG, wide and tall; tell of each that is done."""
+    """Write every figure as PNG and SVG; return its SVG by name, wide and tall. `advance` is called after each."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -170,7 +170,7 @@ def save_figures(
 
 
 def styles_of(curves: Sequence[Curve]) -> dict[str, dict[str, Any]]:
-    """Return how each curve is drawn, by label: its method's colour and marker, or others where methods come twice."""
+    """Return the style of each curve by label: its method's colour and marker, or others if a method occurs twice."""
     plain = [curve.method for curve in curves if ("threshold", "empirical") not in curve.options]
     empirical = [curve.method for curve in curves if ("threshold", "empirical") in curve.options]
     twice = len(set(plain)) < len(plain) or len(set(empirical)) < len(empirical)
@@ -200,7 +200,7 @@ def _label(curve: Curve, part: pd.DataFrame) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, rounded, but to 0 or 100 only if it is that.
+    """Return a share in percent, rounded; to 0 or 100 only if it is exactly that.
 
     >>> percent(0.5), percent(0.998), percent(1.0), percent(0.002)
     ('50', '99.8', '100', '0.2')
@@ -247,7 +247,7 @@ def _finish_ratio(panel: Axes, ours: bool) -> None:
 def _finish_errors(
     panel: Axes, axis: NDArray[np.float64], frame: pd.DataFrame, sweep: str, parts: Sequence[pd.DataFrame]
 ) -> float:
-    """Draw what was promised, and the strip of trials without a winner if there are any; return the strip's height."""
+    """Draw the promised delta, and a strip for trials without a winner if there are any; return the strip's height."""
     line = np.geomspace(axis.min(), axis.max(), 60) if axis.min() > 0.0 else np.linspace(0.0, axis.max(), 60)
     promised = line if sweep == "delta" else np.full_like(line, frame["delta"].iloc[0])
     if axis.size == 1:
@@ -308,7 +308,7 @@ _End = tuple[str, float, float, dict[str, Any] | None]  # name, where its line e
 
 
 def _label_ends(panel: Axes, ends: Sequence[_End]) -> None:
-    """Write names beside the right ends of lines, pushed apart where the ends are close, with thin leaders."""
+    """Write names at the right ends of lines, pushed apart where the ends are close, with thin leaders."""
     to_axes = panel.transData + panel.transAxes.inverted()
     placed = sorted(((*to_axes.transform((x, y)), text, style) for text, x, y, style in ends), key=lambda end: end[1])
     heights = [0.07 + 0.05 * text.count("\n") for _, _, text, _ in placed]
@@ -325,9 +325,9 @@ def _label_ends(panel: Axes, ends: Sequence[_End]) -> None:
 
 
 def _spread(wanted: Sequence[float], heights: Sequence[float]) -> list[float]:
-    """Return places near those wanted (in order) that are far enough apart, within [0, 1].
+    """Return positions within [0, 1] near the wanted ones (in order) that are far enough apart.
 
-    >>> [round(place, 2) for place in _spread([0.5, 0.5, 0.9], [0.1, 0.1, 0.1])]
+    >>> [round(position, 2) for position in _spread([0.5, 0.5, 0.9], [0.1, 0.1, 0.1])]
     [0.45, 0.55, 0.9]
     """
     positions = list(wanted)

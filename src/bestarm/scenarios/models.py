@@ -60,7 +60,7 @@ LONGEST = {"title": 200, "label": 40}
 REPORTED_FIRST = {"extra_forbidden": 0, "missing": 1}  # before values that break a rule
 
 
-class Table(BaseModel):
+class TomlTable(BaseModel):
     """A table of the file. Validators name keys relative to their table; `read` adds the path of the table."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
@@ -134,7 +134,7 @@ def chosen(table: Any, path: str, key: str, allowed: Iterable[str], fix: str = "
 
 
 @cache
-def _with_parameters(base: type[Table], build: Callable[..., Any], without: str = "") -> type[Any]:
+def _with_parameters(base: type[TomlTable], build: Callable[..., Any], without: str = "") -> type[Any]:
     """Return a table whose keys are also the parameters of a function."""
     found = [parameter for name, parameter in inspect.signature(build).parameters.items() if name != without]
     fields: dict[str, Any] = {p.name: (Any, ... if p.default is p.empty else p.default) for p in found}
@@ -168,14 +168,14 @@ def _means(value: Any) -> list[Any]:
     return value
 
 
-class ArmTable(Table):
+class ArmTable(TomlTable):
     """One arm of the list [[arms]]; its law has further keys."""
 
     law: str
     label: Line = None
 
 
-class ArmsTable(Table):
+class ArmsTable(TomlTable):
     """All arms in one table [arms], by their means; its law has further keys, common to all."""
 
     law: str
@@ -238,7 +238,7 @@ def shown(value: Any) -> str:
 # --------------------------------------------------------------------------------------------------------- adversary
 
 
-class AdversaryTable(Table):
+class AdversaryTable(TomlTable):
     """[adversary]; its kind has further keys."""
 
     kind: str
@@ -256,7 +256,7 @@ def _adversary(table: Any) -> tuple[str, dict[str, Any]]:
 # ----------------------------------------------------------------------------------------------------------- methods
 
 
-class MethodTable(Table):
+class MethodTable(TomlTable):
     """One of [[methods]]; its options are further keys."""
 
     name: str
@@ -334,7 +334,7 @@ Whole = Annotated[int, PlainValidator(_whole)]
 Axis = Annotated[tuple[float, ...], PlainValidator(_axis)]
 
 
-class ScenarioTable(Table):
+class ScenarioTable(TomlTable):
     """The whole file."""
 
     name: Annotated[str, PlainValidator(_name)]

@@ -46,7 +46,7 @@ def grid_numbers(experiment: Experiment, delta: float, epsilon: float) -> dict[s
     (1842.1, 7372, 924, 250)
     """
     means, sigma, arms = experiment.means, experiment.scale, len(experiment.arms)
-    if epsilon == 0.0:  # nothing is trimmed, and one reward an arm is enough (reading #10)
+    if epsilon == 0.0:  # nothing is trimmed, and one reward per arm is enough (reading #10)
         explored = shorter = 1.0
     else:
         explored = theory.exploration_pulls(epsilon / 2.0, delta)
@@ -76,7 +76,7 @@ def grid_numbers(experiment: Experiment, delta: float, epsilon: float) -> dict[s
 def gap_ratios(experiment: Experiment, seed: int, epsilon: float) -> list[float]:
     """Return, of each adversary, the smallest lead of the best arm among contaminated means over that among true ones.
 
-    Above 1 the adversary makes the best arm easier to find for whoever averages. Empty if an adversary is not uniform
+    Above 1 the adversary makes the best arm easier to find by averaging. Empty if an adversary is not uniform
     around centres.
     """
     means = np.array(experiment.means)

@@ -77,7 +77,7 @@ def axis_of(experiment: Experiment) -> tuple[str, list[float]]:
 
 
 def cell(row: pd.Series) -> str:
-    """Return one point in words: mean pulls with a 95 % half-width, then whatever is not a right answer.
+    """Return one point in words: mean pulls with a 95 % half-width, then the shares of trials without a right answer.
 
     A mean over trials that the cap cut short is a lower bound, and has ≥ before it.
     """

@@ -1,7 +1,7 @@
-"""Simulate the points of experiments, all cores at once, and keep each point as soon as it is finished.
+"""Simulate the points of experiments on all cores, and store each point as soon as it is finished.
 
-A finished point is a checkpoint folder of `simulate`'s kind, marked with all that its trials depend on, the kernels'
-sources included: what another version of a kernel made is never taken for what this one would make.
+A finished point is a checkpoint folder like those of `simulate`. It is marked with everything that its trials depend
+on, the sources of the kernels included, so points of another version of a kernel are never reused.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Run:
     Attributes
     ----------
     experiments : tuple of Experiment
-        Those chosen.
+        The experiments that were run.
     trials : int
-        Trials a point that were asked for; some curves have a share of them.
+        Requested trials per point; some curves have a share of them.
     seed : int
         Seed of the adversaries and of all trials.
     outcomes : mapping of Point to Trials
-        What was simulated.
+        The trials of each point.
     """
 
     experiments: tuple[Experiment, ...]
@@ -84,9 +84,9 @@ def wanted_trials(
 
 
 def telling_trials(delta: float, indices: int) -> int:
-    """Return how many trials without an error show that errors are rarer than delta, at all places of a grid at once.
+    """Return how many trials without an error show that errors are rarer than delta, at all points of a grid together.
 
-    Fewer would leave it open.
+    Fewer trials leave it open.
 
     >>> [telling_trials(delta, 5) for delta in (0.2, 0.1, 0.05, 0.02, 0.01)]
     [21, 44, 90, 228, 459]
@@ -99,8 +99,8 @@ def run_points(
 ) -> dict[Point, Trials]:
     """Simulate points, or read those that are finished; each is stored as soon as it is.
 
-    A thread runs a point, or one adversary of it, at a time: points are many and short, and sharing one out would cost
-    more than it takes. The folder is locked meanwhile.
+    A thread runs one point at a time: points are many and short, so that splitting them would cost more than it saves.
+    The folder is locked meanwhile.
     """
     with folder.locked():
         return _run_points(wanted, folder, workers, advance)
@@ -164,7 +164,7 @@ def _simulate(point: Point, trials: int, seed: int) -> Trials:
 
 
 def checked_run(trials: int, seed: int, workers: int) -> int:
-    """Return the number of trials, if it, the seed and the number of workers make sense."""
+    """Return the number of trials, if it, the seed and the number of workers are valid."""
     count, _ = (int(value) for value in checked(trials=trials, workers=workers))
     if not isinstance(checked_seed(seed), int):
         raise InputError(
@@ -177,7 +177,7 @@ def checked_run(trials: int, seed: int, workers: int) -> int:
 
 
 class Stored(Protocol):
-    """What is kept: a simulation, with all settings that make it different from others."""
+    """A simulation to store, with all settings that distinguish it from others."""
 
     @property
     def method(self) -> str: ...  # noqa: D102
@@ -194,7 +194,7 @@ class Stored(Protocol):
 
 
 class Folder:
-    """Where a run goes: its settings, its finished points, and later its tables, figures and report.
+    """The folder of a run: its settings, its finished points, and later its tables, figures and report.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class Folder:
         self._settings = {"seed": int(seed), **settings, **code_key()}
 
     def open(self, resume: bool = False, overwrite: bool = False) -> None:
-        """Make the folder ready. One that is neither new nor empty is refused, unless resumed or overwritten."""
+        """Prepare the folder. It must be new or empty, unless it is resumed or overwritten."""
         try:
             self._open(resume, overwrite)
         except OSError as error:
@@ -245,7 +245,7 @@ class Folder:
                 marked.write_text(json.dumps(self._settings, indent=1), encoding="utf-8")
 
     def locked(self) -> contextlib.AbstractContextManager[None]:
-        """Hold the folder's lock, or refuse it if another run does."""
+        """Lock the folder, or reject it if another run has locked it."""
         return locked_folder("out", self.path)
 
     def _clear(self, overwrite: bool) -> None:
@@ -260,7 +260,7 @@ class Folder:
         self.remove(*self._outputs, POINTS, SETTINGS)  # the settings last: a folder marked by them can be cleared again
 
     def remove_outputs(self) -> None:
-        """Remove what an earlier run made of its points, so that nothing is left that does not belong to this one."""
+        """Remove the tables, figures and report of an earlier run."""
         self.remove(*self._outputs)
 
     def remove(self, *names: str) -> None:
@@ -273,7 +273,7 @@ class Folder:
                 output.unlink(missing_ok=True)
 
     def _stored(self) -> dict[str, Any]:
-        """Return the settings in the folder; none, if there is no such file or it can't be read."""
+        """Return the settings in the folder; empty if the file is missing or unreadable."""
         try:
             stored = json.loads((self.path / SETTINGS).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -301,7 +301,7 @@ class Folder:
         return Checkpoint(self.path / POINTS / name, settings, resume=True, lock=False)
 
     def read(self, point: Stored, bandits: Sequence[Bandit], count: int) -> Trials | None:
-        """Return the trials of a finished point; None if there are none, or none that can be used."""
+        """Return the trials of a finished point; None if they are missing or unusable."""
         if not self._resumed:
             return None
         room = ChunkResult.empty(count, len(bandits[0].arms))
@@ -312,14 +312,14 @@ class Folder:
         return Trials(room.pulls, room.answers, bandits[0].is_best(room.answers), room.arm_pulls, statuses, settings)
 
     def write(self, point: Stored, bandits: Sequence[Bandit], trials: Trials) -> None:
-        """Keep a finished point."""
+        """Store a finished point."""
         done = np.array([STATUSES.index(status) for status in trials.statuses], np.int64)
         result = ChunkResult(trials.pulls, trials.answers, trials.arm_pulls, done)
         self._checkpoint(point, bandits, len(trials)).write(0, len(trials), result)
 
 
 def _made_of(point: Stored, bandits: Sequence[Bandit]) -> dict[str, Any]:
-    """Return digests of what the settings come to: the laws that are drawn from, the rule that the kernel follows."""
+    """Return digests of what follows from the settings: the laws that rewards are drawn from, and the kernel's rule."""
     method = get_method(point.method)
     problem = pose(len(bandits[0].arms), delta=point.delta, epsilon=point.epsilon, **point.told)
     rule = method.rule(problem, method.complete(problem, dict(point.options)))

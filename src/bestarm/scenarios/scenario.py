@@ -46,20 +46,20 @@ def run_scenario(
     Parameters
     ----------
     scenario : path or Scenario
-        A file as docs/guide/own-scenario.md explains it, or what `read_scenario` or `parse_scenario` made of one.
+        A file as explained in docs/guide/own-scenario.md, or the result of `read_scenario` or `parse_scenario`.
     out : path, optional
-        Folder for all that is written; results/<name of the scenario> by default. It must be new or empty.
+        Folder for all files; results/<name of the scenario> by default. It must be new or empty.
     trials, seed : int, optional
-        In place of those of the file.
+        Override those of the file.
     workers : int >= 1
         Threads. The trials are the same for any number of them.
     resume : bool
-        Keep the points that an earlier run of the scenario has finished in that folder, and simulate the others. The
-        file may have changed meanwhile: what is different is simulated.
+        Keep the points that an earlier run of the scenario finished in that folder, and simulate the others. The file
+        may have changed meanwhile: only what is different is simulated.
     overwrite : bool
-        Remove all that an earlier run left there.
+        Remove everything that an earlier run left there.
     progress : bool or callable
-        As for `simulate`: a bar, or a function that is told the number of trials just finished.
+        As for `simulate`: a bar, or a function that is called with the number of trials just finished.
 
     Returns
     -------
@@ -99,12 +99,12 @@ def run_study(study: str | Path | Scenario, **options: Any) -> pd.DataFrame:
 
 
 def folder_of(scenario: Scenario, out: str | Path | None = None) -> Path:
-    """Return where all that is written about a scenario goes."""
+    """Return the folder for the files of a scenario."""
     return Path("results", scenario.name) if out is None else Path(out)
 
 
 def _save_figures(points: pd.DataFrame, experiments: Sequence[Experiment], out: Path) -> dict[str, tuple[str, str]]:
-    """Draw the figures, with dollars that stay dollars: to the library that draws, a pair of them is a formula."""
+    """Draw the figures with dollar signs escaped: matplotlib reads a pair of them as a formula."""
 
     def plain(words: str) -> str:
         return words.replace("$", r"\$")

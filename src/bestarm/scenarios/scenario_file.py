@@ -46,9 +46,9 @@ class Scenario:
     name, title : str
         The name of its files, and its heading.
     trials, seed : int
-        Trials a point, and the seed of the adversaries and of all trials.
+        Trials per point, and the seed of the adversaries and of all trials.
     experiments : tuple of Experiment
-        One, or one for each epsilon if there are several of delta too.
+        One, or one for each epsilon if both delta and epsilon are lists.
     named_arms : tuple of NamedArm
         The arms, each with its label and its law in words.
     text, file : str

@@ -1,7 +1,7 @@
-"""The same picture in a third of the text: what matplotlib writes of an SVG without what nobody sees of it.
+"""Make the SVG that matplotlib writes three times smaller, without a visible change.
 
-A report has dozens of figures in one file. Most of an SVG by matplotlib is styles that are repeated at every mark,
-groups that hold one thing, names that nothing refers to, and digits below a hundredth of a point.
+A report has dozens of figures in one file. Most of an SVG by matplotlib is styles repeated at every mark, groups of one
+element, unused names, and digits below a hundredth of a point.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _shorten(element: ElementTree.Element, used: dict[str, str], classes: dict[s
 
 
 def _unwrap(element: ElementTree.Element) -> None:
-    """Put what is in a group without attributes in the place of the group."""
+    """Replace groups without attributes by their contents."""
     for child in element:
         _unwrap(child)
     for index in range(len(element) - 1, -1, -1):

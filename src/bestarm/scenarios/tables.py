@@ -21,7 +21,7 @@ FIGURES = (  # of `Trials.summary`
 
 
 def points_table(run: Run) -> pd.DataFrame:
-    """Return one row per point of a figure: experiment, method, variant, delta, epsilon, and its figures.
+    """Return one row per point of a figure: experiment, method, variant, delta, epsilon, and its numbers.
 
     `error_rate` is the share of all trials that named a wrong arm, which is what delta bounds, with its exact 95 %
     interval; `indistinguishable` and `undecided` are the shares that named no winner and that reached the cap. Where
@@ -31,7 +31,7 @@ def points_table(run: Run) -> pd.DataFrame:
 
 
 def point_row(experiment: Experiment, curve: Curve, delta: float, epsilon: float, outcome: Trials) -> dict[str, Any]:
-    """Return the figures of one point."""
+    """Return the numbers of one point."""
     summary = outcome.summary()
     return {
         "experiment": experiment.name,

@@ -36,7 +36,7 @@ Own = Mapping[str, Adversary | CustomAdversary | Draw]  # attacks of a user's ow
 
 
 def attack_methods(contamination: str | None = None) -> Rows:
-    """Return the rows of the bench: each method as it comes, and the certified one for each kind of contamination.
+    """Return the rows of the bench: each method with its defaults, the certified one for each kind of contamination.
 
     With `contamination`, the certified method has only the row of that kind.
     """
@@ -158,7 +158,7 @@ def _figures(outcome: Trials) -> dict[str, Any]:
 
 
 def _chosen_attacks(attacks: Sequence[str | Own] | Own | None) -> dict[str, Builder]:
-    """Return how to make each attack for some arms; one of the user's own is the same for all."""
+    """Return a builder of each attack for given arms; an attack of the user's own is the same for all."""
     if attacks is None:
         return {name: build for name, (_, build) in ATTACKS.items()}
     if isinstance(attacks, str) or not isinstance(attacks, Mapping | Sequence):
@@ -184,7 +184,7 @@ def _same(adversary: Adversary | CustomAdversary, arms: Sequence[Arm], epsilon: 
 
 
 def rows_named(names: Sequence[str | Factory], known: Rows) -> Rows:
-    """Return the rows of these names, or refuse the first that there is not; a policy has a row of its own."""
+    """Return the rows of these names, or reject the first unknown one; a policy has a row of its own."""
     if isinstance(names, str) or callable(names):
         raise InputError("methods", "be a list of names", names, f"put it in brackets: [{names!r}]")
     rows: dict[str, tuple[str | Factory, dict[str, Any]]] = {}
@@ -203,7 +203,7 @@ def _arms(given: Sequence[Any]) -> list[Arm]:
 
 # ----------------------------------------------------------------------------------------------------------- picture
 
-# share of the trials: how it is called, its colour and its hatch
+# share of the trials: its name, colour and hatch
 OUTCOMES: dict[str, tuple[str, str, str]] = {
     "error_rate": ("wrong", *LOOKS["wrong"]),
     "no_winner": ("no winner", *LOOKS["no winner"]),
@@ -221,10 +221,10 @@ LEGEND = {
 def draw_attack_table(frame: pd.DataFrame, path: str | Path) -> None:
     """Draw the table as a map to an image file: one panel per instance, one row per attack, one column per method.
 
-    A cell is a bar of all its trials: how many named a wrong arm, none, and the right one. Its words name the
-    first of these that happened at all, so that "right" means every trial. A crossed-out cell is one of the certified
-    method, told of contamination that the attack does not keep to: nothing is promised there. A cell for which the
-    table has no row was not run, and says so.
+    A cell is a bar of all its trials: how many named a wrong arm, none, and the right one. Its words name the first of
+    these outcomes that occurred, so that "right" means every trial. In a crossed-out cell the certified method was told
+    of contamination that the attack does not keep to: nothing is promised there. A cell without a row in the table says
+    "not run".
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -289,8 +289,8 @@ def _draw_cell(panel: Any, column: int, row: int, figures: Mapping[Any, Any] | N
 
 
 def _words(figures: Mapping[Any, Any]) -> str:
-    """Return what a cell says: the first of the outcomes that happened, with its share if it's not that of all."""
+    """Return the words of a cell: the first outcome that occurred, with its share unless that is 100 %."""
     outcome = next(share for share in OUTCOMES if figures[share] > 0.0)
     name, share = OUTCOMES[outcome][0], 100.0 * float(figures[outcome])
-    short = "none" if outcome == "no_winner" else name  # a cell has room for so much
+    short = "none" if outcome == "no_winner" else name  # a cell has little room
     return name if share == 100.0 else f"{share:.3g}% {short}"

@@ -1,4 +1,4 @@
-"""Who runs the chunks: threads or processes of this machine (joblib), or the workers of a cluster (Dask).
+"""Run chunks in threads or processes of this machine (joblib), or on the workers of a cluster (Dask).
 
 Every backend is a generator of finished chunks, in the order in which they finish.
 """
@@ -26,14 +26,14 @@ from bestarm.simulation.pace import Pace
 BACKENDS = ("threads", "loky", "dask")
 
 _TRY_TRIALS, _TRY_PULLS = 8, 10_000
-_RETRIES = 3  # of a chunk that a Dask worker gave up; one whose worker died is run again by the scheduler anyway
+_RETRIES = 3  # of a chunk that failed on a Dask worker; if the worker died, the scheduler runs it again anyway
 _CONNECT = "15s"
-_COUNT_EVERY = 2.0  # seconds between questions to the scheduler how many workers there are
+_COUNT_EVERY = 2.0  # seconds between two counts of the workers
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished chunk: its trials first, ..., last - 1, what they gave, and the seconds that they took."""
+    """A finished chunk: its trials first, ..., last - 1, their outcome, and the seconds that they took."""
 
     first: int
     last: int
@@ -53,7 +53,7 @@ class Packed:
 def finished_chunks(
     spec: Spec, chunks: Pace, backend: str, workers: int, address: str | None
 ) -> Generator[Finished, None, None]:
-    """Run all chunks and give each when it is finished; the pace learns from them."""
+    """Run all chunks and yield each when it is finished; the pace learns from them."""
     if backend == "threads" and workers == 1:
         for first, last in chunks:
             yield _paced(spec, chunks, first, last)
@@ -85,10 +85,10 @@ def _paced(spec: Spec, chunks: Pace, first: int, last: int) -> Finished:
 
 
 def _try_out(spec: Spec, chunks: Pace) -> None:
-    """Compile here what several processes would otherwise compile at the same time, and see how quick trials are.
+    """Compile here what several processes would otherwise compile at the same time, and measure the pace.
 
-    One pull compiles everything. A few trials then give the pace, unless they are so long that the wait for them would
-    be felt: in that case chunks are single trials until the first of them are finished.
+    One pull compiles everything. A few trials then give the pace; if they are too long for that, chunks are single
+    trials until the first of them are finished.
     """
     if spec.laws is not None:
         run_chunk(dataclasses.replace(spec, max_pulls=1), 0, 1)
@@ -101,7 +101,7 @@ def _try_out(spec: Spec, chunks: Pace) -> None:
 def _joblib(
     name: str, run: Callable[[int, int], Finished], chunks: Iterable[tuple[int, int]], workers: int
 ) -> Iterator[Finished]:
-    from joblib import Parallel, delayed  # a tenth of a second that one worker can do without
+    from joblib import Parallel, delayed  # costs a tenth of a second that one worker need not pay
 
     # max_nbytes: memory-mapped tables would be read-only, another type for the compiler.
     parallel = Parallel(n_jobs=workers, backend=name, return_as="generator_unordered", batch_size=1, max_nbytes=None)
@@ -111,7 +111,7 @@ def _joblib(
             yield chunk
     finally:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of tasks that are not used: whoever broke off knows
+            warnings.simplefilter("ignore")  # about unused tasks: the caller stopped on purpose
             finished.close()
 
 
@@ -127,7 +127,7 @@ def _packed(spec: Spec) -> Packed:
 
     try:
         data = cloudpickle.dumps(spec)
-    except Exception as error:  # whatever an arm, an adversary or a policy of the user's raises
+    except Exception as error:  # any exception of the user's arm, adversary or policy
         use = Phrase("use {}, or functions without such things", Setting("backend", "threads"))
         reason = f"{type(error).__name__}: {error}; " + use
         whose: tuple[str, Any] = ("bandit", spec.bandit)
@@ -157,7 +157,7 @@ def _run_packed(packed: Packed, first: int, last: int) -> Finished:
         raise InputError("workers", f"run bestarm {packed.code}, as the caller does", _code(), reason)
     spec = _unpacked.get(packed.digest)
     if spec is None:
-        _unpacked.clear()  # one at a time: specs can be large, and workers outlive simulations
+        _unpacked.clear()  # keep one: specs can be large, and workers outlive simulations
         spec = _unpacked[packed.digest] = pickle.loads(packed.data)
     return _timed(spec, first, last)
 
@@ -199,7 +199,7 @@ def load_dask() -> Any:
 def _submit(client: Any, function: Callable[..., Any], *arguments: Any) -> Any:
     import dask
 
-    # Large tables make a large first task. It is sent once, so Dask's warning against that is beside the point.
+    # Large tables make a large first task. It is sent once, so Dask's warning does not apply.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "100 GB"}):
         return client.submit(function, *arguments, pure=False, retries=_RETRIES)
 
@@ -210,7 +210,7 @@ def _same(packed: Packed) -> Packed:
 
 @contextlib.contextmanager
 def _client(distributed: Any, address: str | None) -> Iterator[Any]:
-    """Give a client of the scheduler at the address, closed afterwards, or the one that is already there."""
+    """Yield a client of the scheduler at the address, closed afterwards, or the active one."""
     if address is not None:
         try:
             client = distributed.Client(address, timeout=_CONNECT, set_as_default=False)

@@ -1,9 +1,10 @@
-"""Finished trials on disk, chunk by chunk, so that a run that broke off goes on where it was.
+"""Finished trials on disk, chunk by chunk, so that an interrupted run can be resumed.
 
-A folder holds `settings.json`, what the trials depend on, and a Parquet file a chunk, named after its first and last
-trial. A file appears under its name when it is complete, so whatever ends a run leaves a folder that can be resumed.
-While a run writes to the folder it has a lock on it (`folder_lock.py`).
-Its columns: trial, pulls, answer, done (how the trial ended, by code), and arm_pulls, a list of the pulls of each arm.
+A folder holds `settings.json`, what the trials depend on, and a Parquet file per chunk, named after its first and last
+trial. A file gets its name when it is complete, so that the folder can be resumed however a run ended. A run locks the
+folder while it writes (`folder_lock.py`).
+
+The columns of a file: trial, pulls, answer, done (how the trial ended, by code), arm_pulls (a list: pulls of each arm).
 """
 
 from __future__ import annotations
@@ -43,18 +44,18 @@ class Checkpoint:
     Parameters
     ----------
     folder : path
-        Made if it is not there.
+        Created if it does not exist.
     settings : mapping
         What the trials depend on (`fingerprint`).
     resume : bool
-        Whether to go on with what the folder holds. Without it the folder must be empty; with it, it may be.
+        Whether to continue from the trials in the folder, which may be empty. Without it the folder must be empty.
     lock : bool
         Whether to lock the folder until `close`, so that no other run uses it meanwhile.
     """
 
     def __init__(self, folder: str | Path, settings: Mapping[str, Any], resume: bool, lock: bool = True) -> None:
         needs("pyarrow")
-        import pyarrow.parquet  # noqa: F401 - now, as it takes a second in which nobody would see chunks come in
+        import pyarrow.parquet  # noqa: F401 - now: it takes a second, which would look like a slow first chunk
 
         self.folder = Path(folder)
         self._mark = digest(settings).encode()
@@ -70,12 +71,12 @@ class Checkpoint:
             self._held = held.pop_all()
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Unlock the folder."""
         self._held.close()
 
     def _open(self, names: list[str], settings: Mapping[str, Any], resume: bool) -> None:
         if names and not resume:
-            fix = Phrase("pass {} to continue with what is there, or name a new folder", Setting("resume", True))
+            fix = Phrase("pass {} to continue from its trials, or name a new folder", Setting("resume", True))
             raise InputError("checkpoint", "be an empty folder", str(self.folder), fix)
         finished = [name for name in names if not name.startswith(_UNFINISHED)]
         if finished:
@@ -85,9 +86,9 @@ class Checkpoint:
         self._unwritten = None if finished else json.dumps(settings, indent=1).encode()
 
     def read(self, into: ChunkResult) -> list[tuple[int, int]]:
-        """Copy all finished trials to their places, and return those that are missing as (first, last + 1).
+        """Copy all finished trials to their positions, and return the missing ones as (first, last + 1).
 
-        A file that is damaged, or not of these settings, is renamed, with a warning, and its trials are run again.
+        A file that is damaged, or has other settings, is renamed, with a warning, and its trials are run again.
         """
         count, arms = into.arm_pulls.shape
         there = np.zeros(count, np.bool_)
@@ -98,13 +99,13 @@ class Checkpoint:
             first = int(found[1])
             chunk = self._chunk(path, first, int(found[2]) + 1, arms)
             if chunk is not None:
-                last = min(count, first + chunk.pulls.size)  # fewer trials may be wanted now than then
+                last = min(count, first + chunk.pulls.size)  # now fewer trials may be wanted
                 into.put(first, chunk.part(0, last - first))
                 there[first:last] = True
         return _gaps(there)
 
     def write(self, first: int, last: int, result: ChunkResult) -> None:
-        """Add the trials first, ..., last - 1; with the first of them go the settings."""
+        """Write the trials first, ..., last - 1; the first call writes the settings too."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -169,7 +170,7 @@ class Checkpoint:
 
 
 def _difference(name: str, before: Any, now: Any) -> tuple[str, Any, Any] | None:
-    """Return the first setting that differs, with what it was and what it is."""
+    """Return the first setting that differs, with its old and its new value."""
     if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         before, now = dict(enumerate(before)), dict(enumerate(now))
     if not isinstance(before, dict) or not isinstance(now, dict):

@@ -1,4 +1,4 @@
-"""What one chunk of trials does: a plain function of settings that pickle, the same wherever it runs."""
+"""Run a chunk of trials: a plain function of settings that can be pickled, with the same outcome wherever it runs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from bestarm.simulation.jitted import run_jitted
 from bestarm.simulation.seeds import TrialSeeds, generator, method_seed
 
 NO_CAP = 2**62
-REWARDS_AN_ARM = 2**12  # to have room for, of each trial
+REWARDS_PER_ARM = 2**12  # room per trial, at first
 MOST_REWARDS = 2**24
 LARGEST_SPARE = 2**25  # rewards: 256 MiB
 
 
 class _Spare(threading.local):
-    """A pool that the next chunk in this thread may use: memory that is new costs as much as what is drawn into it."""
+    """A pool for the next chunk in this thread: new memory costs as much as the rewards that are drawn into it."""
 
     pool: Pool | None = None
 
@@ -41,21 +41,21 @@ _spare = _Spare()
 
 @dataclass(frozen=True)
 class Spec:
-    """All that trials depend on.
+    """Everything that trials depend on.
 
     Attributes
     ----------
     problem : Problem
         The question.
     rule : Rule or PolicyRule
-        The settings of the method; every trial draws arms, if at all, by a seed of its own, set in a copy. Or how a
-        policy is made, a new one with a seed of its own for every trial.
+        The settings of the method; a method that draws arms at random has a seed of its own in every trial, set in a
+        copy. Or how a policy is made: every trial makes a new one with a seed of its own.
     laws : Laws or None
-        What rewards are drawn from; None if that is the bandit, which has Python functions in it or meets a policy.
+        What rewards are drawn from; None if the bandit has Python functions in it, or the method is a policy.
     bandit : Bandit or None
-        The bandit, in that case.
+        The bandit in that case.
     max_pulls : int
-        Cap on the pulls of a trial.
+        Cap on the pulls per trial.
     seeds : TrialSeeds
         The seeds of the trials.
     """
@@ -79,12 +79,12 @@ class ChunkResult:
 
     @classmethod
     def empty(cls, trials: int, arms: int) -> ChunkResult:
-        """Return room for the outcome of so many trials."""
+        """Return room for the outcome of `trials` trials."""
         pulls, answers, done = np.empty((3, trials), np.int64)
         return cls(pulls, answers, np.empty((trials, arms), np.int64), done)
 
     def put(self, first: int, part: ChunkResult) -> None:
-        """Copy the outcome of a chunk to its place among all trials."""
+        """Copy the outcome of a chunk to its position among all trials."""
         last = first + part.pulls.size
         self.pulls[first:last] = part.pulls
         self.answers[first:last] = part.answers
@@ -99,7 +99,7 @@ class ChunkResult:
 
 
 def run_chunk(spec: Spec, first: int, last: int) -> ChunkResult:
-    """Run the trials first, ..., last - 1. What trial i gives depends on `spec` and i alone."""
+    """Run the trials first, ..., last - 1. The outcome of trial i depends on `spec` and i alone."""
     result = ChunkResult.empty(last - first, spec.problem.size)
     if isinstance(spec.rule, PolicyRule):
         for index in range(last - first):
@@ -121,9 +121,9 @@ def run_chunk(spec: Spec, first: int, last: int) -> ChunkResult:
 
 
 def _foreseen(spec: Spec, rule: Rule) -> int:
-    """Return for how many rewards of a trial to have room from the beginning: memory that is not used costs nothing."""
+    """Return how many rewards of a trial to reserve memory for: memory that is not used costs nothing."""
     arms = spec.problem.size
-    usual = arms * max(2.0 * rule["explored"][0], REWARDS_AN_ARM)
+    usual = arms * max(2.0 * rule["explored"][0], REWARDS_PER_ARM)
     return int(min(spec.max_pulls, usual, MOST_REWARDS))
 
 
@@ -143,7 +143,7 @@ def _run_compiled(spec: Spec, settings: Rule, laws: Laws, seeds: NDArray[np.uint
     where = generator_words(bits)
     if where is not None:
         run(np.random.Generator(bits), Seeds(seeds, where), result)
-    else:  # a generator each, and no more than a trial in one compiled call
+    else:  # one generator and one compiled call per trial
         for i in range(len(seeds)):
             run(generator(seeds[i]), Seeds(seeds[i : i + 1], np.empty(0, np.uint64)), result.part(i, i + 1))
     if state.samples.pool.size <= LARGEST_SPARE:
@@ -151,7 +151,7 @@ def _run_compiled(spec: Spec, settings: Rule, laws: Laws, seeds: NDArray[np.uint
 
 
 def _run_policy(spec: Spec, rule: PolicyRule, trial: int, result: ChunkResult) -> None:
-    """Run a trial of a policy, on the rewards that a method of the catalogue would meet."""
+    """Run a trial of a policy, on the same rewards as a method of the catalogue."""
     assert spec.bandit is not None
     child = spec.seeds.child(trial)
     arms, name = spec.problem.size, rule.name

@@ -34,7 +34,7 @@ ROWS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def demo_adversaries(seed: int) -> dict[str, Adversary]:
-    """Return the two adversaries: one as mild as the paper's, and one that pushes everything to the wrong side."""
+    """Return the two adversaries: the mild one of the paper, and one that pushes everything to the wrong side."""
     gross = [-1000.0] + [1000.0] * (len(MEANS) - 1)
     return {
         "uniform, as in the paper": paper_adversary(MEANS, EPSILON, seed),
@@ -84,7 +84,7 @@ def _figures(outcome: Trials) -> dict[str, Any]:
     }
 
 
-# How an outcome is called, its colour and hatch, and the marker of a method in most of whose trials it happened.
+# The words of an outcome, its colour and hatch, and the marker of methods for which it is the most frequent.
 OUTCOMES: dict[str, tuple[str, str, str, str]] = {
     "wrong": ("named a wrong arm", *LOOKS["wrong"], "X"),
     "no winner": ("stopped and named none", *LOOKS["no winner"], "D"),
@@ -122,7 +122,7 @@ def draw_demo(frame: pd.DataFrame, path: Path) -> None:
         right.axvline(DELTA * frame["trials"].max(), color="black", linestyle="--", linewidth=1.2)
         right.set_xlabel("trials, by how they ended")
     rows = frame.to_dict("records")
-    keys: list[Any] = []  # for each outcome that there is, its marker and below it its bar
+    keys: list[Any] = []  # for each outcome that occurred, its marker and below it its bar
     for outcome, (words, colour, hatch, _) in OUTCOMES.items():
         if any(_counts(row)[outcome] for row in rows):
             keys.append(Line2D([], [], linestyle="", label=f"mostly {outcome}", **_marker(outcome)))
@@ -140,7 +140,7 @@ def draw_demo(frame: pd.DataFrame, path: Path) -> None:
 
 
 def _counts(row: Mapping[Any, Any]) -> dict[str, int]:
-    """Return how many trials of a row ended in which way."""
+    """Return how many trials of a row had each outcome."""
     named = [int(count) for count in row["answers"].split("/")]
     right, silent = named[int(np.argmax(MEANS))], round(row["no winner"] * row["trials"])
     undecided = int(row["trials"]) - sum(named) - silent
@@ -168,6 +168,6 @@ def _draw_counts(panel: Any, index: int, counts: Mapping[str, int]) -> None:
 
 
 def _words(counts: Mapping[str, int]) -> str:
-    """Return what a bar says, such as "no winner: 300 of 300"."""
+    """Return the words of a bar, such as "no winner: 300 of 300"."""
     there = [f"{outcome}: {count}" for outcome, count in counts.items() if count]
     return f"{', '.join(there)} of {sum(counts.values())}" if len(there) == 1 else ", ".join(there)

@@ -1,4 +1,4 @@
-"""What trials depend on, in words that can be compared: a checkpoint must not mix trials of different kinds."""
+"""Fingerprints of everything that trials depend on, so that a checkpoint never mixes different trials."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = 200
 
 
 def fingerprint(spec: Spec, bandit: Bandit, method: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all that the trials depend on, ready for JSON. How many there are is left out: trial i is the same."""
+    """Return everything that trials depend on, ready for JSON. Their number is left out: it does not change trial i."""
     problem, seeds = spec.problem, spec.seeds
     return {
         "arms": [_described(arm) for arm in bandit.arms],
@@ -50,24 +50,24 @@ def fingerprint(spec: Spec, bandit: Bandit, method: str, options: Mapping[str, A
 
 
 def _prices_digest(rule: Any) -> str:
-    """Return a word for the settings of a kernel, where the name of a contamination model does not say all."""
+    """Return a digest of a kernel's settings, for a contamination model whose name does not define it."""
     return hashlib.sha256(rule.tobytes()).hexdigest()[:16]
 
 
 @functools.cache
 def code_key() -> dict[str, str]:
-    """Return which code makes the trials: the version of the package, and a digest of its kernels."""
-    version = sys.modules["bestarm"].__version__  # of the package around us, which nothing in it may import
+    """Return the code that makes the trials: the version of the package, and a digest of its kernels."""
+    version = sys.modules["bestarm"].__version__  # modules of the package do not import the package
     return {"version": version, "kernels": source_key()}
 
 
 def digest(settings: Mapping[str, Any]) -> str:
-    """Return a short word for settings, to mark the files that belong to them."""
+    """Return a short digest of settings, to mark the files that belong to them."""
     return hashlib.sha256(repr(sorted(settings.items())).encode()).hexdigest()[:16]
 
 
 def _described(part: Any) -> str:
-    """Name an arm or adversary for people; what decides is the digest of the laws."""
+    """Describe an arm or adversary for readers; the digest of the laws is what is compared."""
     if hasattr(part, "draw"):
         return f"{type(part).__name__}, a Python function"  # its repr has an address in it, new in every process
     text = repr(part)
@@ -75,7 +75,7 @@ def _described(part: Any) -> str:
 
 
 def laws_digest(bandit: Bandit) -> str:
-    """Return a word for all that a bandit's rewards are drawn from."""
+    """Return a digest of everything that a bandit's rewards are drawn from."""
     found = hashlib.sha256(repr(bandit.epsilon).encode())
     for table in bandit.laws():
         array = np.asarray(table)
@@ -89,9 +89,9 @@ def laws_digest(bandit: Bandit) -> str:
 
 
 def policy_digest(rule: PolicyRule) -> str:
-    """Return a word for a policy: its stated `version`, its own code and that of the classes it inherits from.
+    """Return a digest of a policy: its stated `version`, its own code and that of the classes it inherits from.
 
-    Functions that it calls are not looked into: a `version` that is counted up says that they have changed.
+    Functions that it calls are not part of it: change the `version` when they change.
     """
     found = hashlib.sha256()
     for piece in _made_of(rule.factory):
@@ -125,7 +125,7 @@ def _class(cls: type) -> Iterator[bytes]:
 
 
 def _value(value: Any) -> Iterator[bytes]:
-    """Give what an attribute of a class is made of; of what numba compiles, the function: its pickle has an id."""
+    """Yield the parts of a class attribute; for a function compiled by numba, its source: the pickle has an id."""
     if isinstance(value, tuple | list):
         for item in value:
             yield from _value(item)
@@ -136,7 +136,7 @@ def _value(value: Any) -> Iterator[bytes]:
 
 
 def _function(draw: Any, whose: str = "bandit") -> Iterator[bytes]:
-    """Give what a function is made of: its code, defaults and the values it closes over, not the globals it reads."""
+    """Yield the parts of a function: its code, its defaults and the values it closes over, not the globals it reads."""
     code = getattr(draw, "__code__", None)
     if code is None:
         yield _pickled(draw, whose)

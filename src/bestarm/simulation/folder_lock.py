@@ -1,7 +1,7 @@
-"""One run at a time in a folder, by a lock of the operating system on a file in it.
+"""Lock a folder for one run at a time, by a lock of the operating system on a file in it.
 
-The lock belongs to the open file, so that it ends with the process, however that ends: a run that was killed leaves the
-file, and nothing that keeps the next run out.
+The lock belongs to the open file and ends with the process, however that ends: a killed run leaves the file behind, and
+the next run can lock it.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ else:
 
 @contextlib.contextmanager
 def locked_folder(parameter: str, folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder that is there, or refuse the folder, which the parameter named, if a run has it."""
+    """Lock an existing folder, or reject the parameter that names it if another run has locked it."""
     lock_file = folder / LOCK
     file = _locked_file(parameter, folder, lock_file)
     try:
         yield
     finally:
         with contextlib.suppress(OSError):  # Windows removes no open file
-            lock_file.unlink()  # while it is locked: whoever opened it before looks again
+            lock_file.unlink()  # while it is locked: a run that opened it before checks again
         os.close(file)
 
 
@@ -66,7 +66,7 @@ def _locked_file(parameter: str, folder: Path, lock_file: Path) -> int:
             os.ftruncate(file, 0)
             os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
             return file
-        os.close(file)  # the run before has removed it meanwhile
+        os.close(file)  # the previous run has just removed it
 
 
 def _is_there(file: int, lock_file: Path) -> bool:

@@ -1,8 +1,8 @@
 """Whole trials of a `JittedPolicy` in compiled code, with numba's public interface alone.
 
 The user's functions are arguments of the loop, so numba compiles the loop once for each policy: 4 seconds, in every
-process again, as what depends on a caller's functions can't be kept on disk. Measured on one core: 9 million pulls a
-second (arms in turn), against 76,000 for a policy in Python.
+process again, as code that depends on a caller's functions can't be cached on disk. Measured on one core: 9 million
+pulls per second (arms in turn), against 76,000 for a policy in Python.
 """
 
 from __future__ import annotations
@@ -65,9 +65,10 @@ def _loop() -> Callable[..., tuple[int, int, int]]:
 def run_jitted(
     policy: JittedPolicy, name: str, laws: Laws, rng: np.random.Generator, max_pulls: int, counts: NDArray[np.int64]
 ) -> tuple[int, int | None]:
-    """Run a trial to its end; return the pulls and the decision, and add to the counts; refuse what is no arm.
+    """Run a whole trial; return the pulls and the decision, and add to the counts. An invalid arm is an error.
 
-    The verbs are compiled with bounds checks, so that a state which is too small is an error, and no end of Python.
+    The functions are compiled with bounds checks, so that a state that is too small raises an error and does not crash
+    Python.
     """
     pending = np.zeros(counts.size, np.int64)
     pending.flags.writeable = False

@@ -1,15 +1,15 @@
-"""Cuts trials into chunks: long enough to be worth sending, short enough to share out and to lose."""
+"""Cut trials into chunks: long enough to be worth sending, short enough to share among workers and to lose."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-SECONDS = 0.5  # a chunk; handing one over takes about a millisecond (measured: threads 0.8, processes 1.3)
-SECONDS_IN_FILES = 2.0  # where each becomes a file: a million files serve nobody
+SECONDS = 0.5  # per chunk; sending one takes about a millisecond (measured: threads 0.8, processes 1.3)
+SECONDS_IN_FILES = 2.0  # where each chunk becomes a file: there should not be a million of them
 _LEAST = 1 / 16  # of that time, towards the end
-_HANDOVER = 0.005  # seconds a worker: longer chunks for hundreds of them, as one caller has to serve them all
-_GROWTH = 8  # at most from one measurement to the next, as the time of a few trials is a poor guide
+_HANDOVER = 0.005  # seconds per worker: longer chunks for hundreds of workers, as one caller serves them all
+_GROWTH = 8  # at most from one measurement to the next, as a few trials measure it poorly
 
 
 class Pace(Iterator[tuple[int, int]]):
@@ -20,11 +20,11 @@ class Pace(Iterator[tuple[int, int]]):
     missing : list of (first, last + 1)
         The trials to run.
     chunk : int or None
-        Trials a chunk; None adapts it to the time that trials take, from single trials on.
+        Trials per chunk; None adapts it to the time that trials take, starting with single trials.
     workers : int
-        Who shares the work; towards the end chunks get shorter, so that nobody waits long for the last one.
+        Number of workers; chunks get shorter towards the end, so that the last one is short.
     seconds : float
-        Time that a chunk should take, where the workers are at most a hundred or so.
+        Time that a chunk should take, with at most about a hundred workers.
     """
 
     def __init__(self, missing: list[tuple[int, int]], chunk: int | None, workers: int, seconds: float) -> None:
@@ -47,7 +47,7 @@ class Pace(Iterator[tuple[int, int]]):
         return first, cut
 
     def learn(self, trials: int, seconds: float) -> None:
-        """Take the time of a finished chunk into account."""
+        """Adapt the size of chunks to the time of a finished one."""
         rate = trials / max(seconds, 1e-9)
         seconds = max(self._seconds, _HANDOVER * self.workers)
         self._size = max(1, min(int(rate * seconds), max(self._size, _GROWTH * trials)))

@@ -1,4 +1,4 @@
-"""Where the randomness of a trial comes from: the i-th child of the seed, without making the children before it."""
+"""Seeds of trials: trial i has the i-th child of the seed, which is made without the children before it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SPAWNED_AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class TrialSeeds:
-    """The seeds of all trials, as numbers that pickle: trial i has the child `first` + i of a SeedSequence."""
+    """The seeds of all trials, as numbers that can be pickled: trial i has the child `first` + i of a SeedSequence."""
 
     entropy: Any
     spawn_key: tuple[int, ...]
@@ -27,7 +27,7 @@ class TrialSeeds:
     first: int
 
     def child(self, trial: int) -> np.random.SeedSequence:
-        """Return the seed of a trial; equal to the one that `SeedSequence.spawn` gives."""
+        """Return the seed of a trial, equal to the one from `SeedSequence.spawn`."""
         key = (*self.spawn_key, self.first + trial)
         return np.random.SeedSequence(self.entropy, spawn_key=key, pool_size=self.pool_size)
 
@@ -35,9 +35,9 @@ class TrialSeeds:
         """Return five words for each of the trials first, ..., last - 1: four for its rewards, one for its method.
 
         They are those of `child(trial).generate_state(5, numpy.uint64)`, but all trials at once: 0.06 microseconds each
-        in place of 11 (4,000 at a time).
+        instead of 11 (4,000 at a time).
         """
-        if not isinstance(self.entropy, int) or self.first + last > 2**32:  # rare enough to leave to NumPy
+        if not isinstance(self.entropy, int) or self.first + last > 2**32:  # rare, so left to NumPy
             rows = [self.child(trial).generate_state(GENERATOR_WORDS + 1, np.uint64) for trial in range(first, last)]
             return np.array(rows, np.uint64).reshape(-1, GENERATOR_WORDS + 1)
         root = np.random.SeedSequence(self.entropy, spawn_key=self.spawn_key, pool_size=self.pool_size)
@@ -64,10 +64,10 @@ def next_seeds(seed: Seed) -> TrialSeeds:
 
 
 def take_seeds(seed: Seed, trials: int) -> None:
-    """Let a generator or SeedSequence have spawned so many children, so that it goes on from there."""
+    """Advance a generator or SeedSequence as if it had spawned `trials` children."""
     if isinstance(seed, np.random.Generator | np.random.SeedSequence):
         root = _root(seed)
-        for done in range(0, trials, _SPAWNED_AT_ONCE):  # there is no other way to make it count
+        for done in range(0, trials, _SPAWNED_AT_ONCE):  # the only way to advance its count
             root.spawn(min(_SPAWNED_AT_ONCE, trials - done))
 
 
@@ -77,13 +77,13 @@ def method_seed(child: np.random.SeedSequence) -> int:
 
 
 class ReadyWords(ISeedSequence):
-    """Words that are already there, for a bit generator: 3 microseconds in place of 13 for a SeedSequence."""
+    """Ready words for a bit generator: 3 microseconds instead of 13 for a SeedSequence."""
 
     def __init__(self, words: NDArray[np.uint64]) -> None:
         self.words = words
 
     def generate_state(self, n_words: int, dtype: DTypeLike = np.uint32) -> NDArray[Any]:
-        """Return the first of them, whatever type is asked for: the bit generator we have asks for these."""
+        """Return the first words, whatever the type: the bit generator asks for these."""
         return self.words[:n_words]
 
 

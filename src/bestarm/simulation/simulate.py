@@ -13,7 +13,7 @@ from bestarm.bandits import Bandit
 from bestarm.contamination import of_options
 from bestarm.errors import InputError
 from bestarm.identification.result import STATUSES
-from bestarm.methods import OwnMethod, get_method
+from bestarm.methods import Method, OwnMethod, get_method
 from bestarm.policies.policy import Factory
 from bestarm.problem import Problem, pose
 from bestarm.progress import Progress, progress_bar
@@ -50,39 +50,39 @@ def simulate(
     """Run many identifications on simulated rewards, in compiled code.
 
     Trial i uses the i-th child of the seed and depends on nothing else: the trials are the same, bit for bit, for any
-    backend, number of workers and size of chunks, and a run that was broken off can be resumed.
+    backend, number of workers and size of chunks, and an interrupted run can be resumed.
 
     Parameters
     ----------
     bandit : Bandit
-        What to pull. One with Python functions among its parts is simulated in Python, about a hundred times slower.
+        What to pull. A bandit with Python functions in it is simulated in Python, about a hundred times slower.
     method, delta, **options
-        As for `Identifier`. A policy of your own is run in Python, on the very rewards that a method of the catalogue
-        would meet; `Question.seed` is a different one in every trial.
+        As for `Identifier`. A policy of your own runs in Python, on the same rewards as a method of the catalogue;
+        `Question.seed` differs in every trial.
     trials : int >= 1
-        How many.
+        Number of trials.
     seed : int, SeedSequence or Generator
-        Where all randomness comes from; the children are spawned from it.
+        Source of all randomness; each trial gets a child that is spawned from it.
     epsilon, sigma : float, optional
         What the method is told; by default the bandit's own.
     bounds : (float, float), optional
-        Lowest and highest reward, told to the method in place of sigma.
+        Lowest and highest reward, told to the method instead of sigma.
     max_pulls : int >= 1, optional
-        Cap on the pulls of a trial. A trial that reaches it is undecided: neither right nor wrong, and the mean of the
+        Cap on the pulls per trial. A trial that reaches it is undecided: neither right nor wrong, and the mean of the
         pulls is then a lower bound.
     workers : int >= 1
         Threads or processes. A Dask cluster has its own number of workers, and this one is not used.
     backend : {"threads", "loky", "dask"}
-        Who runs the trials: threads; processes, quicker for a bandit with Python functions; or a Dask cluster.
+        Where trials run: threads; processes, faster for a bandit with Python functions; or a Dask cluster.
     address : str, optional
-        Where the scheduler of the Dask cluster is, such as "tcp://host:8786". Without it the active client is used.
+        Address of the scheduler of the Dask cluster, such as "tcp://host:8786". Without it the active client is used.
     chunk : int >= 1, optional
-        Trials handed over at a time. By default as many as take half a second, or two seconds with a checkpoint.
+        Trials per task. By default as many as take half a second, or two seconds with a checkpoint.
     checkpoint : path, optional
         Folder in which each finished chunk is kept as a Parquet file. One run at a time may use it.
     resume : bool
-        Go on with the trials in the checkpoint folder, which must be those of the same settings; more or fewer trials
-        are fine. An empty folder is fine too, so the same call can start a run and resume it.
+        Continue from the trials in the checkpoint folder. They must have the same settings; more or fewer trials are
+        fine. An empty folder is fine too, so the same call can start a run and resume it.
     progress : bool or callable
         Show a bar on stderr; where that is not a terminal, a line every 10 seconds. A function is called with the
         number of trials just finished.
@@ -98,41 +98,21 @@ def simulate(
         raise InputError("bandit", "be a Bandit", bandit, "such as Bandit([Gaussian(1.0), Gaussian(0.0)])")
     if not callable(progress) and not isinstance(progress, bool):
         raise InputError("progress", "be True, False or a function of the number of trials finished", progress, "True")
-    one_of("backend", backend, BACKENDS)
-    if backend == "dask":
-        load_dask()  # refuses before anything is compiled or written
-    if address is not None and (backend != "dask" or not isinstance(address, str)):
-        fix = f"backend is {backend!r}; pass backend='dask', address='tcp://host:8786'"
-        raise InputError("address", "be the address of a Dask scheduler, with backend='dask'", address, fix)
-    if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
-        raise InputError("checkpoint", "be the path of a folder", checkpoint, "such as 'runs/first'")
-    if checkpoint is None and resume:
-        raise InputError("checkpoint", "be given to resume", None, "name the folder of the run that was broken off")
+    _check_engine(backend, address, checkpoint, resume)
     count, hands = (int(value) for value in checked(trials=trials, workers=workers))
     cap = NO_CAP if max_pulls is None else int(checked(max_pulls=max_pulls)[0])
     size = None if chunk is None else int(checked(chunk=chunk)[0])
     problem = _problem(bandit, delta, epsilon, sigma, bounds)
     entry = get_method(method)
     complete = entry.complete(problem, options)
-    model = of_options(complete)
-    if model is not None and not model.simulated:
-        raise InputError("contamination", f"not be {model}", model.name, "simulated rewards have no sources")
-    compiled = bandit.compiled and not isinstance(entry, OwnMethod)
-    spec = Spec(
-        problem=problem,
-        rule=entry.settings(problem, complete) if isinstance(entry, OwnMethod) else entry.rule(problem, complete),
-        laws=bandit.laws() if compiled else None,
-        bandit=None if compiled else bandit,
-        max_pulls=cap,
-        seeds=next_seeds(seed),
-    )
+    spec = _spec(bandit, problem, entry, complete, cap, seed)
     result = ChunkResult.empty(count, problem.size)
     with contextlib.ExitStack() as held:
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, fingerprint(spec, bandit, entry.name, complete), resume)
             held.callback(kept.close)
-        take_seeds(seed, count)  # now that nothing is refused any more, but an address
+        take_seeds(seed, count)  # now that nothing but an address can still be rejected
         missing = [(0, count)] if kept is None else kept.read(result)
         pace = Pace(missing, size, hands, SECONDS if kept is None else SECONDS_IN_FILES)
         advance = held.enter_context(progress_bar(entry.name, count, progress))
@@ -159,13 +139,43 @@ def simulate(
     return Trials(result.pulls, result.answers, bandit.is_best(result.answers), result.arm_pulls, statuses, settings)
 
 
+def _check_engine(backend: str, address: str | None, checkpoint: str | Path | None, resume: bool) -> None:
+    one_of("backend", backend, BACKENDS)
+    if backend == "dask":
+        load_dask()  # rejects before anything is compiled or written
+    if address is not None and (backend != "dask" or not isinstance(address, str)):
+        fix = f"backend is {backend!r}; pass backend='dask', address='tcp://host:8786'"
+        raise InputError("address", "be the address of a Dask scheduler, with backend='dask'", address, fix)
+    if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
+        raise InputError("checkpoint", "be the path of a folder", checkpoint, "such as 'runs/first'")
+    if checkpoint is None and resume:
+        raise InputError("checkpoint", "be given to resume", None, "name the folder of the interrupted run")
+
+
+def _spec(
+    bandit: Bandit, problem: Problem, entry: Method | OwnMethod, options: dict[str, Any], cap: int, seed: Seed
+) -> Spec:
+    model = of_options(options)
+    if model is not None and not model.simulated:
+        raise InputError("contamination", f"not be {model}", model.name, "simulated rewards have no sources")
+    compiled = bandit.compiled and not isinstance(entry, OwnMethod)
+    return Spec(
+        problem=problem,
+        rule=entry.settings(problem, options) if isinstance(entry, OwnMethod) else entry.rule(problem, options),
+        laws=bandit.laws() if compiled else None,
+        bandit=None if compiled else bandit,
+        max_pulls=cap,
+        seeds=next_seeds(seed),
+    )
+
+
 def _problem(
     bandit: Bandit, delta: float, epsilon: float | None, sigma: float | None, bounds: tuple[float, float] | None
 ) -> Problem:
     rate = bandit.epsilon if epsilon is None else epsilon
     scale = bandit.sigma if sigma is None and bounds is None else sigma
     if scale is None and bounds is None:
-        reason = "an arm of this bandit is not sub-Gaussian, so it has no scale of its own to go by"
+        reason = "an arm of this bandit is not sub-Gaussian, so it has no scale of its own"
         raise InputError("sigma", "be given", None, reason)
     problem = pose(len(bandit.arms), delta=delta, epsilon=rate, sigma=scale, bounds=bounds)
     if problem.bounds is not None and bandit.compiled:

@@ -77,7 +77,7 @@ class Trials:
 
     @property
     def mean_is_lower_bound(self) -> bool:
-        """Whether the cap cut some trials short: without it they would have taken more pulls, and so the mean."""
+        """Whether the cap cut some trials short: without it the mean would be larger."""
         return self.capped > 0
 
     @property
@@ -121,7 +121,7 @@ class Trials:
         return float(low), float(high)
 
     def summary(self) -> dict[str, float]:
-        """Return the figures of the whole, from which every table and report takes them.
+        """Return the summary from which every table and report takes its numbers.
 
         `trials` and `wrong` are counts; `error_rate` (with its exact 95 % interval `error_low`, `error_high`),
         `undecided` and `indistinguishable` are shares of all trials. `mean_is_lower_bound` says that the cap cut some
@@ -162,15 +162,15 @@ class Trials:
         return pd.concat([frame, pd.DataFrame(self.arm_pulls, columns=columns)], axis=1)
 
     def plot(self, axes: Axes | None = None) -> Figure:
-        """Return a figure of how many trials took how many pulls, by what they came to; on given axes or new ones."""
+        """Return a histogram of the pulls per trial, by outcome; on given axes or new ones."""
         from bestarm.identification.pictures import draw_trials
 
         return draw_trials(self, axes)
 
     def save(self, path: str | Path) -> None:
-        """Write the trials to a Parquet file, with their settings, or to a CSV file, without: the ending decides.
+        """Write the trials to a Parquet file with their settings, or to a CSV file without them: the suffix decides.
 
-        The folder is made if it is not there. `load` reads Parquet only.
+        The folder is created if it does not exist. `load` reads Parquet only.
         """
         if checked_save(path) == ".csv":
             self.to_frame().to_csv(path, index=False)
@@ -214,7 +214,7 @@ class Trials:
 
 
 def checked_save(path: str | Path) -> str:
-    """Return how the name of a file to save trials in ends, or refuse it; its folder is made if it is not there."""
+    """Return the suffix of a file to save trials in, or reject it; its folder is created if it does not exist."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".parquet", ".csv"):
         raise InputError("path", "end in .parquet or .csv", str(path), "it says how to write the trials")
