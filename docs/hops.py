@@ -16,8 +16,8 @@ from typing import Any
 import bestarm as ba
 
 SOURCES = f"{Path(ba.__file__).parent}/"
-KERNELS = ("run_trials", "ask", "tell", "tally", "fill_cells")  # entries that take rewards in
-OTHERS = {"log/reading/database": "start", "live/backends/sqlite": "_append"}  # the query over all rows; the log of a study
+KERNELS = ("run_trials", "ask", "tell", "tally", "fill_cells")  # compiled functions that take rewards in
+OTHERS = {"log/reading/database": "start", "live/backends/sqlite": "_append"}  # a query over all rows; the log
 
 
 def hops(work: Callable[[], object]) -> list[tuple[str, str]]:
