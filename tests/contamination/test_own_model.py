@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 import bestarm as ba
 from bestarm.contamination import Coin, Share, resolve
+from bestarm.contamination.sources import Sources
 from bestarm.errors import InputError
 
 
@@ -38,6 +39,14 @@ class Burst(Share):
 
     def __init__(self, burst: int) -> None:
         self.burst = burst
+
+
+class SourcesAndBurst(Sources):
+    """A share of the sources, and some more."""
+
+    name = "sources-and-burst"
+    words = "at most a share epsilon of the sources is dishonest, and a few more"
+    burst = 6
 
 
 QUESTION: dict[str, Any] = {"delta": 0.05, "epsilon": 0.05}
@@ -76,6 +85,25 @@ def test_a_dearer_price_takes_more_pulls_and_a_burst_too(scale: dict[str, Any]) 
     assert few.pulls == told("share-of-arm", scale).result.pulls
     assert many.pulls > few.pulls
     assert many.status == "identified"
+
+
+def test_sources_with_a_burst_take_more_sources_live_and_count_it_in_a_log(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    arms = rng.integers(2, size=800)
+    rewards = (rng.random(800) < np.array([0.9, 0.2])[arms]).astype(float)
+    pulls = []
+    for kind in ("sources", SourcesAndBurst()):
+        finder = ba.Identifier(2, **QUESTION, bounds=(0, 1), contamination=kind)
+        finder.tell_many(arms.tolist(), rewards, sources=[*range(800)])
+        assert finder.result.best == 0
+        pulls.append(finder.result.pulls)
+    assert pulls[1] > pulls[0]
+    rows = pd.DataFrame({"arm": arms, "reward": rewards, "who": range(800)})
+    columns: dict[str, Any] = {"arm": "arm", "reward": "reward", "source": "who"}
+    found = ba.identify_log(rows, **columns, **QUESTION, bounds=(0, 1), contamination=SourcesAndBurst())
+    assert (found.best, found.sources, found.replaced) == ("0", 800, 46)
+    found.report(tmp_path / "report.md")
+    assert "of the 800 sources, at most 5 % (that is, 46) are dishonest" in (tmp_path / "report.md").read_text()
 
 
 def test_the_name_is_what_results_show_and_the_instance_survives_a_pickle() -> None:

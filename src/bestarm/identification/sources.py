@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.contamination import counted_share
+from bestarm.contamination import resolve
 from bestarm.errors import InputError
 from bestarm.identification.robustness import ALL, Standing, pair_state, widest_lead
 from bestarm.kernels.trials.readouts import is_pair_proved, judge_pair
@@ -81,6 +81,7 @@ class Sources:
             )
         self._problem = problem
         self._paired = bool(options["paired"])
+        self._model = resolve(options["contamination"])
         self._share_from = float(options["share_from"])
         with_rate = replace(problem, epsilon=max(problem.epsilon, _LEAST_RATE))
         self._rule = certified_rule(with_rate, options, surely=0.0)
@@ -116,7 +117,7 @@ class Sources:
     @property
     def count(self) -> int:
         """Sources that may be dishonest, c: the share is assumed to hold from `share_from` sources on."""
-        return counted_share(self._problem.epsilon, self.number, self._share_from)
+        return self._model.allowed(self._problem.epsilon, self.number, self._share_from)
 
     def openings(self) -> tuple[list[NDArray[np.float64]], list[int]]:
         """Return for each arm what those sources said of it that were asked about it before any other arm.

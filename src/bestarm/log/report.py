@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from bestarm.contamination import whole_share
 from bestarm.errors import InputError
 from bestarm.identification.wording.log_page import MOST_LETTERS, PageWords
 from bestarm.identification.wording.text import number_shown, percent, short
@@ -169,7 +168,7 @@ class _Report:
         for first, end in [*((row, row) for row in weighed[:last]), (weighed[last], weighed[-1])]:
             cells = [_range(f"{first.epsilon:g}", f"{end.epsilon:g}")]
             if total is not None:
-                cells.append(_range(*(f"{whole_share(each.epsilon, total):,}" for each in (first, end))))
+                cells.append(_range(*(f"{words.model.allowed(each.epsilon, total):,}" for each in (first, end))))
             rows.append([*cells, *words.at_epsilon(first)])
         return Table(head, rows, own)
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bestarm.contamination import default
 from bestarm.errors import InputError
 from bestarm.identification.cancelled import CancelAlarm
 from bestarm.identification.forecast import Forecast
@@ -180,7 +181,9 @@ class Engine(abc.ABC):
     def check_source(self, source: Hashable | None) -> None:
         """Refuse a source where there are none, or a missing one where one is needed."""
         fix = "leave it out, or say that sources may be dishonest"
-        raise InputError("source", Phrase("come with {}", Setting("contamination", "sources")), source, fix)
+        raise InputError(
+            "source", Phrase("come with {}", Setting("contamination", default("log with sources"))), source, fix
+        )
 
     def checked_sources(self, sources: Sequence[Hashable] | None, number: int) -> list[Hashable] | None:
         """Return the sources of some rewards, one for each, or refuse them; None where there are none."""

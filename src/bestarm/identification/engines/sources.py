@@ -114,9 +114,13 @@ class SourcesEngine(CertifiedEngine):
     def rewards(self) -> ToldRewards:
         """Refuse: rewards alone say nothing at another epsilon."""
         fix = "ask again with another epsilon: sources are few, and counted"
-        raise InputError("contamination", "not be sources", "sources", fix)
+        raise self._no_sources(fix)
 
     def check_forecast(self) -> None:
         """Refuse a forecast."""
         fix = "no forecast is made: who will speak next, and of which arm, is not known"
-        raise InputError("contamination", "not be sources", "sources", fix)
+        raise self._no_sources(fix)
+
+    def _no_sources(self, fix: str) -> InputError:
+        name = self.options["contamination"]
+        return InputError("contamination", f"not be {name}", name, fix)
