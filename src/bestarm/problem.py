@@ -153,7 +153,7 @@ def checked_rewards(problem: Problem, values: object) -> NDArray[np.float64]:
 _BOOLS = bool, np.bool_  # a union made at every call would take half a microsecond
 
 
-def place_of(arm: Label, index: Mapping[Any, int], labels: tuple[Label, ...]) -> int:
+def index_of(arm: Label, index: Mapping[Any, int], labels: tuple[Label, ...]) -> int:
     """Return the index of an arm among the labels; reject what is not a label."""
     try:
         slot = index[arm]
@@ -166,16 +166,16 @@ def place_of(arm: Label, index: Mapping[Any, int], labels: tuple[Label, ...]) ->
         raise InputError("arm", "be one of the labels", arm, f"the arms are {known}{more}") from None
 
 
-def places_of(arms: Sequence[Label], index: Mapping[Any, int], labels: tuple[Label, ...]) -> NDArray[np.int64]:
+def indices_of(arms: Sequence[Label], index: Mapping[Any, int], labels: tuple[Label, ...]) -> NDArray[np.int64]:
     """Return the indices of many arms; reject all if any is not a label."""
-    if isinstance(arms, np.ndarray) and _are_places(arms, labels):
+    if isinstance(arms, np.ndarray) and _are_indices(arms, labels):
         return arms.astype(np.int64)
     if isinstance(arms, str | set | frozenset) or not isinstance(arms, Iterable):
         raise InputError("arms", "be a list of labels", arms, "use tell for a single reward")
-    return np.fromiter((place_of(arm, index, labels) for arm in arms), np.int64)
+    return np.fromiter((index_of(arm, index, labels) for arm in arms), np.int64)
 
 
-def _are_places(arms: NDArray[Any], labels: tuple[Label, ...]) -> bool:
+def _are_indices(arms: NDArray[Any], labels: tuple[Label, ...]) -> bool:
     """Tell whether the labels of an array are their own indices, so that no look-up is needed."""
     return (
         arms.dtype.kind in "iu"

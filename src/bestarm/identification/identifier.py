@@ -26,7 +26,7 @@ from bestarm.identification.robustness import Sensitivity, history, sensitivity
 from bestarm.identification.waiting import MissingPull, Waiting
 from bestarm.methods import DEFAULT, get_method
 from bestarm.policies.policy import Factory
-from bestarm.problem import LabelT, Problem, checked_reward, checked_rewards, place_of, places_of, pose
+from bestarm.problem import LabelT, Problem, checked_reward, checked_rewards, index_of, indices_of, pose
 from bestarm.validation import Seed, callers_level, checked_seed, number
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ class Identifier(Generic[LabelT]):
         if type(arm) is Pull:
             self._tell_pull(arm, reward, source)
             return
-        index = place_of(arm, self._index, self._problem.labels)
+        index = index_of(arm, self._index, self._problem.labels)
         value = checked_reward(self._problem, reward)
         with self._lock:
             self._engine.observe(index, value, source)
@@ -244,7 +244,7 @@ class Identifier(Generic[LabelT]):
         sources: Sequence[Hashable] | None = None,
     ) -> None:
         """Take in rewards of many arms, in order, as if told one by one. One bad one, and none is taken."""
-        indices = places_of(arms, self._index, self._problem.labels)
+        indices = indices_of(arms, self._index, self._problem.labels)
         values = checked_rewards(self._problem, rewards)
         if indices.size != values.size:
             raise InputError(
