@@ -243,13 +243,14 @@ def standing(
         evidence, lead = _judge(problem, rule, tapes, len(rewards.indices), arm, other)
         return evidence, scale * lead
 
-    return compare_with_others(problem, arm, dropped, enough, judge)
+    leads, weakest = compare_with_others(problem, arm, dropped, enough, judge)
+    return Standing(leads, p_value(problem, weakest))
 
 
 def compare_with_others(
     problem: Problem, arm: int, dropped: NDArray[np.bool_], enough: float, judge: Callable[[int], tuple[float, float]]
-) -> Standing:
-    """Return how an arm stands against all others.
+) -> tuple[dict[Label, float], float]:
+    """Return the leads of an arm over all others, and the least log evidence that it is better than one of them.
 
     `judge` gives the log evidence against another arm, and the lead over it; an arm that was dropped had `enough`.
     """
@@ -259,7 +260,7 @@ def compare_with_others(
         if other != arm:
             evidence, leads[label] = judge(other)
             weakest = min(weakest, max(evidence, enough) if dropped[other] else evidence)
-    return Standing(leads, _p_value(problem, weakest))
+    return leads, weakest
 
 
 def _judge(
@@ -278,7 +279,8 @@ def widest_lead(problem: Problem) -> float:
     return 100.0 if problem.bounds is None else 1.0
 
 
-def _p_value(problem: Problem, weakest: float) -> float:
+def p_value(problem: Problem, weakest: float) -> float:
+    """Return the p-value of an arm's being the best, by the least log evidence that it is better than another."""
     return min(1.0, (problem.size - 1) * math.exp(-min(weakest, 700.0)))
 
 
@@ -298,7 +300,7 @@ def history(problem: Problem, options: Mapping[str, Any], rewards: ToldRewards, 
         lengths = np.bincount(indices[:number], minlength=problem.size)
         parts = [tape[:length] for tape, length in zip(tapes, lengths, strict=True)]
         weakest = _weakest(problem, rule, parts, arm, state.samples.arms["dropped"] > 0)
-        found.append((number, _p_value(problem, weakest)))
+        found.append((number, p_value(problem, weakest)))
     return found
 
 
@@ -310,7 +312,7 @@ def _weakest(
     enough, told = float(rule["log_threshold"][0]), sum(tape.size for tape in tapes)
     weakest = math.inf
     for other in sorted(set(range(problem.size)) - {arm}, key=lambda index: (bool(dropped[index]), -means[index])):
-        if _p_value(problem, weakest) == 1.0 or (dropped[other] and weakest <= enough):
+        if p_value(problem, weakest) == 1.0 or (dropped[other] and weakest <= enough):
             break
         evidence, _ = _judge(problem, rule, tapes, told, arm, other)
         weakest = min(weakest, max(evidence, enough) if dropped[other] else evidence)

@@ -11,6 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from bestarm.contamination import resolve
 from bestarm.errors import InputError
-from bestarm.identification.robustness import ALL, Standing, pair_state, widest_lead
+from bestarm.identification.robustness import ALL, Standing, compare_with_others, pair_state, widest_lead
 from bestarm.kernels.trials.readouts import is_pair_proved, judge_pair
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import Problem
@@ -215,11 +216,8 @@ class Sources:
     def standing(self, leader: int, dropped: NDArray[np.bool_], horizon: Horizon) -> Standing:
         """Return how an arm stands against all others, of which some were dropped by the evidence of their time."""
         said = self.by_arm()
-        leads, weakest = {}, math.inf
-        for other, label in enumerate(self._problem.labels):
-            if other != leader:
-                evidence, leads[label] = self.evidence(said, leader, other, horizon)
-                weakest = min(weakest, max(evidence, self.enough) if dropped[other] else evidence)
+        judge = partial(self.evidence, said, leader, horizon=horizon)
+        leads, weakest = compare_with_others(self._problem, leader, dropped, self.enough, judge)
         return Standing(leads, min(1.0, float((self._problem.size - 1) * np.exp(-weakest))))
 
     def _log_paired(self, b: Said, a: Said, end: float) -> float:

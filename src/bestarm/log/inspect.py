@@ -139,11 +139,6 @@ def inspect_log(
     """
     who = True if source is None else source
     spec = LogSpec(arm, reward, who, time, wide, counted, missing, on_bad_row, bounds, needs_time=True)
-    return inspect_by(data, spec, progress)
-
-
-def inspect_by(data: Any, spec: LogSpec, progress: Progress | None = None) -> Inspection:
-    """Look at a log that is read as a `LogSpec` says."""
     with open_log(data, spec, progress) as log:
         rewards = count_rewards(log)
         suspicions, notes = _histograms(rewards)

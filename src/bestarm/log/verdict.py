@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bestarm.contamination import Contamination, checked, resolve
 from bestarm.errors import InputError
 from bestarm.identification.result import ArmRow, Limit, Status
-from bestarm.identification.robustness import GRID, Sensitivity, Standing, compare_with_others, largest_count
+from bestarm.identification.robustness import GRID, Sensitivity, Standing, compare_with_others, largest_count, p_value
 from bestarm.identification.tail_alarm import alarm_of_arm
 from bestarm.identification.wording.alarms import too_many_lost
 from bestarm.identification.wording.log_verdict import hardly_comparable, mostly_single
@@ -285,7 +285,8 @@ class _Verdict:
         """Return the leads of the leader, and the p-value of its being the best (section 9)."""
         evidence, leader = self._evidence, self._leader
         judge = partial(evidence.judge, leader, allowance=self._own)
-        return compare_with_others(self._problem, leader, worse, evidence.enough, judge)
+        leads, weakest = compare_with_others(self._problem, leader, worse, evidence.enough, judge)
+        return Standing(leads, p_value(self._problem, weakest))
 
     def _row(self, index: int, active: bool) -> ArmRow:
         pile = self._evidence.piles[index]

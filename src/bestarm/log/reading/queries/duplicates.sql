@@ -1,4 +1,4 @@
--- How many rows of `kept` are equal to an earlier one, and how many pairs of rows have the same time, and the same rest.
+-- How many rows of `kept` are equal to an earlier one, and how many pairs have the same time, and the same rest.
 WITH usable AS MATERIALIZED (SELECT name, value, who, seconds FROM understood('kept') WHERE state = 'ok')
 SELECT
     (SELECT count(*) - count(DISTINCT (name, value, coalesce(who, ''), seconds)) FROM usable) AS count,

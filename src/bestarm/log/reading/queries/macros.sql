@@ -35,7 +35,8 @@ END;
 
 -- How often a row occurs, if that is a whole number.
 CREATE MACRO count_of(cell) AS TRY_CAST(stripped(cell) AS DOUBLE);
-CREATE MACRO is_count(cell) AS coalesce(count_of(cell) BETWEEN 0 AND 1e12 AND count_of(cell) = floor(count_of(cell)), false);
+CREATE MACRO is_count(cell) AS
+    coalesce(count_of(cell) BETWEEN 0 AND 1e12 AND count_of(cell) = floor(count_of(cell)), false);
 
 -- The value of a cell that is not a plain number: one with a decimal comma, or true or false.
 CREATE MACRO other_value(word) AS coalesce(

@@ -1,4 +1,4 @@
--- The same for few different rewards: their meaning is looked up in `grouped`.
+-- Makes `ordered` as ordered_many.sql does, for few different rewards: from `numbered`, `arms` and what `grouped` means.
 CREATE TEMP TABLE ordered AS
 SELECT quickly_stripped(who) AS who, arm_index, value
 FROM numbered JOIN (
