@@ -71,9 +71,14 @@ def test_what_is_not_installed_is_asked_for_by_its_extra(module: str, code: str)
     assert done.stderr.splitlines()[-1] == f"bestarm.errors.MissingExtraError: {message}"
 
 
-@pytest.mark.parametrize("module", ["typer", "pandas"])
-def test_a_command_without_its_extra_is_one_line(module: str) -> None:
-    code = "sys.argv = ['bestarm', 'demo', '--out', 'nowhere']\nfrom bestarm.cli import main\nmain()"
+DEMO = ["demo", "--out", "nowhere"]
+
+
+@pytest.mark.parametrize(
+    ("module", "words"), [("typer", DEMO), ("pandas", DEMO), ("pydantic", ["scenario", "x.toml"])], ids=str
+)
+def test_a_command_without_its_extra_is_one_line(module: str, words: list[str]) -> None:
+    code = f"sys.argv = {['bestarm', *words]}\nfrom bestarm.cli import main\nmain()"
     done = without({module}, code)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith(f"bestarm: {module} is required: pip install -e '.[")
