@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,8 +12,8 @@ import typer
 
 from bestarm.cli.commands import Command
 from bestarm.cli.log_options import ColumnOptions, LogFiles, LogQuestionOptions, ReplayOptions
-from bestarm.cli.options import NO_CLAIM, NO_WINNER, explained_of_logs
-from bestarm.cli.output import Format, arm_rows, write_rows
+from bestarm.cli.options import explained_of_logs
+from bestarm.cli.output import Format, arm_rows, exit_code, save_plot, write_rows
 from bestarm.progress import reading_bar
 
 if TYPE_CHECKING:
@@ -44,12 +43,10 @@ def identify(
     _check_places(report, plot)
     result = _answer(log, columns.keywords() | question.keywords() | replay.keywords())
     if report is not None:
-        from bestarm.log.report import write_report
-
-        write_report(result, report, command=shlex.join(["bestarm", *sys.argv[1:]]))
+        result.report(report, command=shlex.join(["bestarm", *sys.argv[1:]]))
         print(f"written: {report}", file=sys.stderr)
     if plot is not None:
-        _draw(result, plot)
+        save_plot(result.plot(), plot)
         print(f"written: {plot}", file=sys.stderr)
     if form is Format.json:
         more = {"verdict": str(result), "about_the_file": result.health.sentences()}
@@ -60,9 +57,7 @@ def identify(
         from bestarm.cli.log_table import print_verdict
 
         print_verdict(result)
-    if result.best is None:
-        raise typer.Exit(NO_WINNER)
-    raise typer.Exit(NO_CLAIM if result.alarms else 0)
+    raise typer.Exit(exit_code(result))
 
 
 def _answer(log: list[str], question: dict[str, Any]) -> LogResult:
@@ -74,7 +69,7 @@ def _answer(log: list[str], question: dict[str, Any]) -> LogResult:
 
 
 def _check_places(report: Path | None, plot: Path | None) -> None:
-    """Refuse files that cannot be written before the log is read."""
+    """Reject files that cannot be written, before the log is read."""
     from bestarm.errors import InputError
     from bestarm.validation import writable_folder
 
@@ -88,21 +83,6 @@ def _check_places(report: Path | None, plot: Path | None) -> None:
         if not plot.parent.is_dir() or plot.is_dir():
             raise InputError("plot", "be a file in a folder that is there", str(plot), "make the folder first")
         writable_folder("plot", plot.parent)
-
-
-def _draw(result: LogResult, path: Path) -> None:
-    from bestarm.errors import InputError
-    from bestarm.log.report import draw
-
-    try:
-        with warnings.catch_warnings(record=True) as said:
-            draw(result).savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise InputError("plot", "be a file that can be written (.png, .svg, .pdf)", str(path), str(error)) from None
-    if any("missing from font" in str(one.message) for one in said):
-        print(
-            f"{path}: some letters of the arms' names are not in the font (a browser has more: .svg)", file=sys.stderr
-        )
 
 
 COMMAND = Command(identify, rank=3, epilog=explained_of_logs())

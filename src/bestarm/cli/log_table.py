@@ -59,7 +59,7 @@ def say(text: str, indent: int = 0) -> None:
 
 def _print_arms(result: LogResult) -> None:
     """Print one row per arm, the best first, with its interval drawn on a scale that all share."""
-    first = result.leader if result.best is None else result.best
+    first = LogWords(result).first
 
     def rank(row: dict[str, Any]) -> tuple[bool, bool, float, float]:
         mean = result.means.get(row["label"], math.nan)

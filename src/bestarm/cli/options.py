@@ -12,9 +12,6 @@ import typer
 from bestarm.cli.output import Format
 from bestarm.contamination import CONTAMINATIONS, SIMULATED, default
 
-NO_WINNER = 3  # exit codes
-NO_CLAIM = 4
-
 
 def explained(*names: str) -> str:
     """Return the end of a command's help: what epsilon means in each contamination model."""

@@ -7,15 +7,22 @@ import enum
 import json
 import math
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bestarm.identification.wording.verdict import Words
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from bestarm.identification.result import Result
 
 Row = Mapping[str, Any]
+
+NO_WINNER = 3  # exit codes
+NO_CLAIM = 4
 
 LOWER_BOUND = "mean_is_lower_bound"  # of `Trials.summary`
 MARKED = ">= marks a mean over trials that the cap cut short: without the cap it would be larger"
@@ -39,6 +46,28 @@ def write_rows(rows: Sequence[Row], form: Format) -> None:
         writer.writerows(rows)
     else:
         _write_table(rows)
+
+
+def exit_code(result: Result) -> int:
+    """Return 0 if an arm is named, else 3; 4 if one comes first but nothing is claimed of it."""
+    if result.best is None:
+        return NO_WINNER
+    return NO_CLAIM if result.alarms else 0
+
+
+def save_plot(figure: Figure, path: Path) -> None:
+    """Save a figure, and say so if the font lacks letters of it."""
+    from bestarm.errors import InputError
+
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise InputError("plot", "be a file that can be written (.png, .svg, .pdf)", str(path), str(error)) from None
+    if any("missing from font" in str(one.message) for one in said):
+        print(
+            f"{path}: some letters of the arms' names are not in the font (a browser has more: .svg)", file=sys.stderr
+        )
 
 
 def arm_rows(result: Result) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ import typer
 
 from bestarm.cli.commands import Command
 from bestarm.cli.options import (
-    NO_WINNER,
     OWN,
     QuestionOptions,
     Seed,
@@ -18,7 +17,7 @@ from bestarm.cli.options import (
     named_methods,
     numbers,
 )
-from bestarm.cli.output import Format, write_rows
+from bestarm.cli.output import NO_WINNER, Format, write_rows
 from bestarm.contamination import SIMULATED, default
 
 

@@ -14,19 +14,16 @@ import typer
 
 from bestarm.cli.commands import Command, grouped
 from bestarm.cli.options import (
-    NO_CLAIM,
-    NO_WINNER,
     MethodOptions,
     QuestionOptions,
     import_from_here,
     named_method,
     names,
 )
-from bestarm.cli.output import Format, arm_rows, write_rows
+from bestarm.cli.output import NO_WINNER, Format, arm_rows, exit_code, save_plot, write_rows
 
 if TYPE_CHECKING:
     from bestarm.identification.ledger import Pull
-    from bestarm.identification.result import Result
     from bestarm.live import Study
 
 DISAGREES = 1  # exit code of `replay`
@@ -174,7 +171,7 @@ def status(
     opened = _open(url, name)
     result = opened.result
     if plot is not None:
-        _draw(opened, plot)
+        save_plot(opened.plot(), plot)
     if form is Format.json:
         more = {
             "name": name,
@@ -194,7 +191,7 @@ def status(
         if not opened.done:
             with contextlib.suppress(InputError):  # sources and methods of the user's own have no forecast
                 print(opened.forecast())
-    raise typer.Exit(_exit_code(result))
+    raise typer.Exit(exit_code(result))
 
 
 @study.command("list")
@@ -254,7 +251,7 @@ def replay(file: Annotated[Path, typer.Argument(help="What `bestarm study export
         raise typer.Exit(DISAGREES)
     if found.recorded_at is not None:
         print(f"The decision in the log, at event {found.recorded_at:,}, is the same.")
-    raise typer.Exit(_exit_code(found.result))
+    raise typer.Exit(exit_code(found.result))
 
 
 @study.command()
@@ -312,12 +309,6 @@ def _open(url: str, name: str) -> Study:
     return opened
 
 
-def _exit_code(result: Result) -> int:
-    if result.best is None:
-        return NO_WINNER
-    return NO_CLAIM if result.alarms else 0
-
-
 def _counts(opened: Study) -> str:
     found = f"{opened.pulls:,} rewards used, {opened.pending:,} pulls outstanding, {opened.expired:,} expired"
     waiting = f"; {opened.waiting}" if opened.waiting and not opened.done else ""
@@ -327,15 +318,6 @@ def _counts(opened: Study) -> str:
 def _say(opened: Study) -> None:
     """Print the state after a tell to stderr, so that scripts have nothing to filter."""
     print(str(opened.result) if opened.done else _counts(opened), file=sys.stderr)
-
-
-def _draw(opened: Study, path: Path) -> None:
-    from bestarm.errors import InputError
-
-    try:
-        opened.plot().savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise InputError("plot", "be a file that can be written (.png, .svg, .pdf)", str(path), str(error)) from None
 
 
 def _read(path: Path) -> list[tuple[str, str, str | None]]:

@@ -1,4 +1,4 @@
-"""Pictures of a verdict, and of many trials. Each is drawn on axes that are given, or on a figure of its own."""
+"""Pictures of a verdict, and of many trials, on given axes or on a figure of their own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WINNER, CANDIDATE, OUT = "#1b7837", "#2166ac", "#999999"
 MOST_LETTERS = 28  # of a label
 LEAST_SHOWN = 1e-12  # of p-values
 FADED = 0.45  # of an arm that is ruled out
-# What trials came to: colour and hatch in every picture (light, dark, striped and dotted, also in grey).
+# Outcomes of trials: colour and hatch in every picture (light, dark, striped and dotted, also in grey).
 LOOKS = {
     "right": ("#A9D3EE", ""),
     "wrong": ("#D55E00", ""),
@@ -28,7 +28,7 @@ LOOKS = {
 
 
 def plain(label: Any, most: int = MOST_LETTERS) -> str:
-    r"""Return a label as a picture can show it: on one line, not too long, its dollar signs no mathematics.
+    r"""Return a label as a picture can show it: on one line, not too long, without TeX mathematics.
 
     >>> plain("US$ or C$"), plain("line\nbreak"), plain("a very long label", 8)
     ('US\\$ or C\\$', 'line\\nbreak', 'a very …')
@@ -39,15 +39,15 @@ def plain(label: Any, most: int = MOST_LETTERS) -> str:
 
 
 def draw_result(result: Any, axes: Axes | None = None) -> Figure:
-    """Draw the interval of every arm (the forty best of many), and beside it what the winner or leader leads by.
+    """Draw the interval of every arm (of the forty best, if there are more), and the leads of the winner or leader.
 
-    The winner is green, arms ruled out are grey and faded. On axes that are given, the intervals alone are drawn.
+    The winner is green; arms that are ruled out are grey and faded. On given axes, only the intervals are drawn.
     """
     return draw_progress(result, (), axes)
 
 
 def draw_progress(result: Any, history: Sequence[tuple[int, float]], axes: Axes | None = None) -> Figure:
-    """Draw the same, and below it how the evidence has come: p-values of the winner or leader after so many rewards."""
+    """Draw the same, and below it the p-value of the winner or leader over the number of rewards."""
     needs("matplotlib")
     from matplotlib.figure import Figure
 
@@ -78,7 +78,7 @@ def _colour(result: Any, label: Any) -> str:
 
 
 def draw_intervals(result: Any, rows: Sequence[Any], axes: Axes, most: int = MOST_LETTERS) -> None:
-    """Draw estimates and intervals of some arms, from the top down; their labels have at most so many letters."""
+    """Draw estimates and intervals of arms, from the top down; labels are cut to `most` letters."""
     finite = [end for row in rows for end in (row.lower, row.upper, row.estimate) if math.isfinite(end)] or [0.0, 1.0]
     low, high = min(finite), max(finite)
     margin = 0.05 * (high - low) or 1.0
@@ -97,7 +97,7 @@ def draw_intervals(result: Any, rows: Sequence[Any], axes: Axes, most: int = MOS
 
 
 def draw_leads(result: Any, rows: Sequence[Any], axes: Axes) -> None:
-    """Draw the lower bound of the lead over each other arm, from there to the right."""
+    """Draw the lead over each other arm as a line to the right, beginning at its lower bound."""
     known = {row.label: result.leads.get(row.label, math.nan) for row in rows}
     ends = [lead for lead in known.values() if math.isfinite(lead)]
     right = max(0.0, *ends) + 0.15 * ((max(0.0, *ends) - min(0.0, *ends)) or 1.0)
@@ -115,7 +115,7 @@ def draw_leads(result: Any, rows: Sequence[Any], axes: Axes) -> None:
 
 
 def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes) -> None:
-    """Draw p-values over numbers of rewards, and where there is enough evidence against every other arm."""
+    """Draw p-values over the number of rewards, and a line below which there is enough evidence."""
     numbers, values = [number for number, _ in history], [max(value, LEAST_SHOWN) for _, value in history]
     words = Words(result)
     leader = plain(words.first)
@@ -143,7 +143,7 @@ def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes)
 
 
 def draw_trials(trials: Any, axes: Axes | None = None) -> Figure:
-    """Draw how many trials took how many pulls, by what they came to, and their mean."""
+    """Draw a histogram of the pulls of trials, by their outcome, and the mean."""
     import numpy as np
 
     needs("matplotlib")

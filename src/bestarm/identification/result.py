@@ -1,4 +1,4 @@
-"""The verdict, in a form that can be repeated to a sceptic."""
+"""The verdict as data: the answer and everything that it rests on."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 Status = Literal["identified", "indistinguishable", "undecided"]
 Limit = Literal["contamination", "resolution", "budget"]
-STATUSES: tuple[Status, ...] = ("undecided", "identified", "indistinguishable")  # by the code that kernels use
-LIMITS: tuple[Limit | None, ...] = (None, "contamination", "resolution")  # likewise; "budget" is what a driver says
+STATUSES: tuple[Status, ...] = ("undecided", "identified", "indistinguishable")  # by their code in the kernels
+LIMITS: tuple[Limit | None, ...] = (None, "contamination", "resolution")  # likewise; "budget" is set by drivers
 
 
 @dataclass(frozen=True)
 class ArmRow(Generic[LabelT]):
-    """What is known of one arm."""
+    """The rewards of an arm, its estimate and interval, and whether it is still in question (`active`)."""
 
     label: LabelT
     pulls: int
@@ -38,7 +38,7 @@ class ArmRow(Generic[LabelT]):
 
 @dataclass(frozen=True)
 class Result(Generic[LabelT]):
-    """The answer of an identification and all that it rests on; `str()` is one sentence, and one for each alarm.
+    """The answer of an identification and everything that it rests on; `str()` is a sentence, and one for each alarm.
 
     Attributes
     ----------
@@ -47,47 +47,47 @@ class Result(Generic[LabelT]):
     best : label or None
         The winner, if one was named.
     candidates : tuple of label
-        The arms that have not been ruled out, at any time.
+        The arms that have not been ruled out so far.
     leader : label or None
-        The best guess at any time. Never a claim.
+        The best guess so far. Never a claim.
     pulls : int
         Rewards used for the decision.
     delta, epsilon, sigma : float
         The question: accepted error, contamination allowed for, noise.
     bounds : (float, float) or None
-        Lowest and highest reward, where they were told in place of sigma.
+        Lowest and highest reward, if they were given instead of sigma.
     method, options : str, dict
         How it was answered.
     arms : tuple of ArmRow
         Estimates and intervals at the time of the decision.
     promise : str
         The assumptions under which the error probability is at most delta, or is meant to be, besides sigma or bounds:
-        what was replaced, independent rewards, one mean per arm, the order; empty for a method of the user's own, for
-        which none are known here. `assumptions` has them one by one.
+        what was replaced, independent rewards, one mean per arm, the order. Empty for a method of your own, whose
+        assumptions are not known. `assumptions` is a list of them.
     proved : bool
         Whether that is proved. If not, the sentence says so.
     limit : {None, "contamination", "resolution", "budget"}
-        Why no winner was named: contamination could hide what is left of the lead; there were as many rewards as the
-        resolution asks for; or it was stopped from outside.
+        Why no winner was named: contamination could hide the remaining lead; the method reached its resolution; or it
+        was stopped from outside.
     leads : dict
         Lower bounds of the lead of the winner (or the leader) over each other arm, all true with probability 1 - delta
-        if it is the best; negative where it may be behind. Certified method only, as are the next three.
+        if it is the best; negative where it may be behind. This and the next three are of the certified method only.
     p_value : float or None
-        A p-value for the winner (or the leader) being the best, valid at any time.
+        Of the hypothesis that some other arm is at least as good as the winner (or the leader); valid at any time.
     tolerance : float or None
-        Largest epsilon of a grid, all smaller ones included, at which the rewards still single out the winner; of a log
-        the largest there is.
+        Largest epsilon up to which the same rewards single out the winner; live, the largest of a grid.
     overturn : int or None
-        Largest number of replaced rewards (on each arm, or of all, as the contamination is counted) likewise.
+        Largest number of replaced rewards with which the rest still single out the winner: on each arm or in all,
+        depending on the contamination.
     alarms : tuple of str
-        What the data say against the assumptions.
+        How the data contradict the assumptions.
     cancelled : int
-        Pulls that were given up: counted as replaced rewards, or, with sources, as of sources that may be dishonest.
+        Pulls that were cancelled. They count as replaced rewards; with sources, as sources that may be dishonest.
     detectable : float or None
         If it stopped at its resolution: the lead of one arm over another that would have been found with probability
         0.9, had all rewards been clean, at this epsilon and number of rewards (simulated; certified method).
     waiting : Waiting
-        Rewards that have come in and are not used yet, as they wait for pulls that are still out; none after the
+        Rewards that have come in but are not used yet, as they wait for pulls that are still out. None after the
         decision.
     """
 
@@ -136,7 +136,7 @@ class Result(Generic[LabelT]):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the error probability rests on, one by one."""
+        """The assumptions of the promise, one by one."""
         return tuple(self.promise.split("; ")) if self.promise else ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,19 +151,19 @@ class Result(Generic[LabelT]):
         return fields
 
     def to_json(self) -> str:
-        """Return the same as strict JSON: what is infinite or unknown is null, other labels are strings."""
+        """Return the same as strict JSON: null for infinities and NaN, and text for labels that JSON does not have."""
         return json.dumps(as_json(self.to_dict()), default=str, allow_nan=False)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a table of the arms: label, pulls, estimate, lower, upper, active, lead of the winner over it."""
         needs("pandas")
-        import pandas as pd  # takes half a second that few need
+        import pandas as pd  # takes half a second to load
 
         rows = [{**asdict(row), "lead": self.leads.get(row.label, math.nan)} for row in self.arms]
         return pd.DataFrame(rows, columns=["label", "pulls", "estimate", "lower", "upper", "active", "lead"])
 
     def plot(self, axes: Axes | None = None) -> Figure:
-        """Return a figure of the arms' intervals and of the winner's leads; on axes that are given, the intervals."""
+        """Return a figure of the arms' intervals and the winner's leads; on given axes, of the intervals alone."""
         from bestarm.identification.pictures import draw_result
 
         return draw_result(self, axes)
@@ -176,7 +176,7 @@ class Result(Generic[LabelT]):
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as strict JSON has it: what is infinite or unknown is None, keys are texts."""
+    """Return a value as strict JSON has it: None for infinities and NaN, and text for keys."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

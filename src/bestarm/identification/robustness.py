@@ -1,6 +1,6 @@
-"""What else the rewards of a certified verdict say: leads, evidence, alarms, how much more contamination it survives.
+"""What else the rewards of a certified verdict show: leads, p-value, alarms, and how much contamination it survives.
 
-The rewards told are kept and folded again, at another epsilon or with a number of replaced rewards. Section
+The rewards told are kept, and replayed at another epsilon or with a number of replaced rewards. Section
 numbers are those of docs/explanation/certified.md.
 """
 
@@ -78,14 +78,14 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class Standing:
-    """How the arm that is named, or leads, stands against each other arm (section 9)."""
+    """The leads of the winner or leader over each other arm, and the p-value of its being the best (section 9)."""
 
     leads: dict[Any, float]
     p_value: float
 
 
 def tell_all(state: State, rule: Rule, indices: NDArray[np.int64], values: NDArray[np.float64]) -> State:
-    """Tell rewards and return the state, which may have moved to a larger pool."""
+    """Tell rewards, and return the state, which may be a new one with a larger pool."""
     index = 0
     while index < indices.size:
         state, index, _ = tell_on(state, rule, indices, values, index)
@@ -118,7 +118,7 @@ def candidates(state: State) -> NDArray[np.int64]:
 
 
 def _at(problem: Problem, options: Mapping[str, Any], epsilon: float) -> Rule:
-    """Return the settings at another epsilon; a share is then assumed to hold from 1/epsilon on, if not set earlier."""
+    """Return the settings at another epsilon; a share then holds from 1/epsilon rewards on, if not set earlier."""
     given = dict(options)
     if epsilon > 0.0 and problem.epsilon > 0.0 and given["share_from"] == 1.0 / problem.epsilon:
         given["share_from"] = 1.0 / epsilon
@@ -156,7 +156,7 @@ def tolerance(problem: Problem, options: Mapping[str, Any], rewards: ToldRewards
 def overturn(problem: Problem, options: Mapping[str, Any], rewards: ToldRewards, best: int) -> int:
     """Return the largest number of replaced rewards with which the rest still single out the same arm.
 
-    On each arm; of all arms together where the contamination is counted so.
+    On each arm, or on all arms together if the contamination is counted that way.
     """
     tapes = rewards.tapes(problem.size)
     most = int(max(tape.size for tape in tapes))
@@ -205,10 +205,10 @@ def read_off(
 def detectable_lead(problem: Problem, options: Mapping[str, Any], rounds: int, told: int) -> float | None:
     """Return the lead of one arm over another that clean rewards would have shown with probability 0.9.
 
-    With so many rewards of each, of all arms so many, at this epsilon: from simulated pairs of arms without any lead,
-    the 0.9-quantile of what their evidence leaves open. Rewards are normal with standard deviation sigma, or coin
-    tosses within bounds, the widest laws there are; a lead shifts what is proved of it by as much, on the lattice
-    nearly. None if no lead would do. The pairs are the same each time.
+    `rounds` are the rewards of each of the two, and `told` those of all arms. The lead is the 0.9-quantile of what the
+    evidence of simulated pairs without any lead leaves open, at this epsilon. Their rewards are normal with standard
+    deviation sigma, or coin tosses within bounds: the widest laws there are. A true lead shifts what is proved of it by
+    as much (on the lattice, nearly). None if no lead would do. The pairs are the same each time.
     """
     rule = certified_rule(problem, options)
     rule["kept"] = ALL
@@ -275,7 +275,7 @@ def _judge(
 
 
 def widest_lead(problem: Problem) -> float:
-    """Return up to which lead one is searched for, in the units of the bets: all of the bounds, or 100 sigma."""
+    """Return the largest lead that is searched for, in the units of the bets: all of the bounds, or 100 sigma."""
     return 100.0 if problem.bounds is None else 1.0
 
 
@@ -307,7 +307,7 @@ def history(problem: Problem, options: Mapping[str, Any], rewards: ToldRewards, 
 def _weakest(
     problem: Problem, rule: Rule, tapes: Sequence[NDArray[np.float64]], arm: int, dropped: NDArray[np.bool_]
 ) -> float:
-    """Return the least log evidence of an arm over another, as in `standing`, without looking at more than it takes."""
+    """Return the least log evidence of an arm over another, as in `standing`, and stop when no other can be lower."""
     means = [float(tape.mean()) if tape.size else math.inf for tape in tapes]
     enough, told = float(rule["log_threshold"][0]), sum(tape.size for tape in tapes)
     weakest = math.inf
@@ -320,7 +320,7 @@ def _weakest(
 
 
 def pair_state(rule: Rule, one: NDArray[np.float64], two: NDArray[np.float64]) -> State:
-    """Return a state of two arms with these rewards, without having looked at any."""
+    """Return a state of two arms that holds these rewards and has not looked at them."""
     state = new_state(2, rule)
     while state.control["room"][0] < max(one.size, two.size):
         state = make_room(state, 0)
@@ -331,7 +331,8 @@ def pair_state(rule: Rule, one: NDArray[np.float64], two: NDArray[np.float64]) -
     return state
 
 
-def _ringing(state: State, rule: Rule) -> NDArray[np.int64]:
+def _alarmed_arms(state: State, rule: Rule) -> NDArray[np.int64]:
+    """Return 1 for each arm that no mean fits, else 0."""
     found = np.zeros(state.samples.arms.size, np.int64)
     find_alarms(state, rule, found)
     return found
@@ -347,16 +348,16 @@ def alarms(
 ) -> tuple[str, ...]:
     """Return a sentence for each arm whose rewards contradict epsilon or sigma (section 8).
 
-    `tails`: of the rewards of each arm; `dishonest`: sources that may be, if these are what is counted.
+    `tails` are of the rewards of each arm; `dishonest` is how many sources may be, if sources are counted.
     """
-    told, ringing = state.samples.arms["told"], _ringing(state, rule)
+    told, alarmed = state.samples.arms["told"], _alarmed_arms(state, rule)
     ends = _means_left(problem, state, rule) if tails else []
     found = []
     for index, label in enumerate(problem.labels):
         used, of_all = int(told[index]), int(state.control["t"][0])
         fakes = count_replaced(rule, problem.size, used, of_all) if dishonest is None else dishonest
         far = tails[index].far(problem, contamination, float(fakes), ends[index]) if tails else None
-        found.append(alarm_of_arm(problem, label, used, bool(ringing[index]), far))
+        found.append(alarm_of_arm(problem, label, used, bool(alarmed[index]), far))
     if tails and rule["together"][0] and not any(found):  # else it is said already
         found.append(alarm_of_all(problem, contamination, tails, float(fakes), ends))
     return tuple(said for said in found if said is not None)

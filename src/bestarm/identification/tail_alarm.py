@@ -53,14 +53,15 @@ class FarRewards:
 
 
 def log_enough(problem: Problem) -> float:
-    """Return the log evidence at which the alarm rings, of each arm, and of all together."""
+    """Return the log evidence at which the alarm rings, for each arm and for all together."""
     return math.log((problem.size + 1) / (SHARE_OF_DELTA * problem.delta))
 
 
 class Tails:
-    """The rewards of one arm, and at least how many of them lie beyond each distance of any mean.
+    """The rewards of one arm, and the least number of them beyond each distance, whichever mean is true.
 
-    Means are looked at in cells around the median; any other has at least half of the rewards beyond every distance.
+    Means are looked at in cells around the median. From any other mean, at least half of the rewards lie beyond every
+    distance.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ class Tails:
     counts : array, optional
         How often each occurs; once by default.
     missing : int
-        Rewards that are known to be fake, and not there.
+        Rewards that are not there, and count as fake.
     """
 
     def __init__(self, values: Array, counts: Array | None = None, missing: int = 0) -> None:
@@ -86,7 +87,7 @@ class Tails:
         return float(self._values[np.searchsorted(self._until, self._present // 2, side="right") - 1])
 
     def _inside(self) -> NDArray[np.int64]:
-        """Return, for each cell of means and each distance, the rewards that are not beyond it of some mean there."""
+        """Return, for each cell and distance, how many rewards are within the distance of some mean in the cell."""
         if self._present == 0:
             return np.zeros((_CELLS.size - 1, DISTANCES.size), np.int64)
         reach = DISTANCES + 8.0 * np.finfo(float).eps * (abs(self._median) + 2.0 * DISTANCES[-1])  # against rounding
@@ -158,9 +159,9 @@ def _log_ratios(chances: Array, far: Array, number: int) -> Array:
 def alarm_of_all(
     problem: Problem, contamination: str, tails: Sequence[Tails], fakes: float, ends: Sequence[tuple[float, float]]
 ) -> str | None:
-    """Say that too many rewards of all arms together lie too far from the rest of their arm, if that is so.
+    """Return the alarm that too many rewards of all arms together lie too far from the rest of their arm, if it rings.
 
-    Where fakes are counted together: each arm by itself could have all of them.
+    For contamination that is counted over all arms: each arm by itself could have all of the fakes.
     """
     least = sum(each.least_far(between) for each, between in zip(tails, ends, strict=True))
     number = sum(each.number for each in tails)
@@ -192,7 +193,7 @@ def log_chances(contamination: str, epsilon: float) -> Array:
 
 
 def tails_of(problem: Problem, tapes: Sequence[Array], missing: Sequence[int] | None = None) -> list[Tails]:
-    """Return what the alarm looks at, from the rewards of each arm in any order; none where rewards have bounds."""
+    """Return what the alarm looks at, from the rewards of each arm in any order; nothing if rewards have bounds."""
     if problem.bounds is not None:
         return []
     lost = [0] * len(tapes) if missing is None else missing
@@ -200,9 +201,9 @@ def tails_of(problem: Problem, tapes: Sequence[Array], missing: Sequence[int] | 
 
 
 def alarm_of_arm(problem: Problem, label: Label, rewards: int, fits_none: bool, far: FarRewards | None) -> str | None:
-    """Say what contradicts sigma or epsilon in the rewards of an arm, if anything does, in one sentence.
+    """Return the alarm that the rewards of an arm contradict sigma or epsilon, if it rings.
 
-    A single far reward is named, as it can be looked up; else that no mean fits says more than which rewards are far.
+    A single far reward is named, as it can be looked up; of several, it says more that no mean fits.
     """
     if fits_none and (far is None or far.number > 1):
         return words.no_mean_fits(problem, label, rewards)

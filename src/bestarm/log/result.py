@@ -1,4 +1,4 @@
-"""The verdict on a log, in words that are right for one."""
+"""The verdict on a log as data."""
 
 from __future__ import annotations
 
@@ -22,50 +22,50 @@ class LogResult(LogFacts):
 
     `str()` is one sentence, one for each plain mean in it that is not the estimate, and one for each alarm.
 
-    For a verdict without a winner, `leads`, `p_value`, `tolerance` and `overturn` are those of the leader: tolerance
-    and overturn say how much at most may be replaced for it to be named (None: not even with nothing replaced; also
-    after an alarm, and without a winner in a replay). They are the same whichever epsilon was asked about, unless it
-    sets off an alarm or sigma was estimated for it; tolerance is never below the epsilon at which an arm is named.
+    Without a winner, `leads`, `p_value`, `tolerance` and `overturn` are those of the leader: it would be named if no
+    more than that were replaced. None means not even if nothing were; they are also None after an alarm, and without a
+    winner in a replay. They do not depend on the epsilon that was asked about, unless it sets off an alarm or sigma was
+    estimated for it; tolerance is never below the epsilon at which an arm is named.
 
     Attributes
     ----------
     rows : int
-        Rewards in the log, those missing and counted as replaced included; `pulls` are those that were used.
+        Rewards in the log, including missing ones that count as replaced; `pulls` are those that were used.
     replaced : int or None
-        How many may have been replaced (sources be dishonest), missing ones included; None if a coin decides.
-        Where it is counted arm by arm, the largest number.
+        How many rewards may have been replaced, or sources be dishonest, including missing ones; if they are counted
+        arm by arm, the largest count. None if a coin decides.
     sources : int or None
-        Distinct sources, where the contamination is of sources; `overturn` then counts sources.
+        Distinct sources, if epsilon is a share of sources; `overturn` then counts sources.
     ignored : int
-        Rewards that were not used: those after the decision in a replay, those that sigma was estimated from, and those
-        of a source on an arm that it had rewarded before.
+        Rewards that were not used: after the decision of a replay, to estimate sigma, or by a source for an arm that it
+        had rewarded before.
     sensitivity : tuple of Sensitivity
-        The verdict at each epsilon of a grid, by the same bets: those at any epsilon that is true are right, all
-        together, with probability at least 1 - delta, so one may look up afterwards what the answer needs. Where a
-        coin decides, `overturn` has a delta of its own beside that.
+        The verdict at each epsilon of a grid, by the same bets. All rows whose epsilon is large enough are right
+        together with probability at least 1 - delta, so you may choose one after seeing them. If a coin decides,
+        `overturn` has a delta of its own besides that.
     more : dict
         A rough forecast for each arm in question: how many more rewards of the same kind would decide it. Empty if a
-        winner was named, or where even a thousand times as many would not do.
+        winner was named, or if even a thousand times as many would not decide it.
     hint : str
-        What may be wrong with the way the log was asked, or empty.
+        What may be wrong with the question, or empty.
     sequential : bool
         Whether the log was replayed in its order.
     sigma_from : int or None
         Rewards that sigma was estimated from.
     means : dict
-        The plain mean of the rewards of each arm that were used, replaced ones and all. The estimate of an arm, which
-        lies in its interval, is the same within bounds and, mostly, at epsilon = 0; elsewhere rewards far out, which
-        the evidence discounts, do not move it.
+        The plain mean of the rewards of each arm that were used, including replaced ones. The estimate of an arm, which
+        lies in its interval, is the same within bounds and, mostly, at epsilon = 0. Otherwise rewards far out, which
+        the evidence discounts, do not move the estimate.
     discounted : dict
-        For each arm how many rewards lie so far from its estimate, on the side of its mean, that every bet is clipped.
+        For each arm, how many rewards lie so far from its estimate, on the side of its mean, that all bets clip them.
     health : Health
-        What the file was like.
+        Counts about the file.
     """
 
     health: Health = field(default_factory=Health)
 
     def plot(self, axes: Axes | None = None) -> Figure:
-        """Return a figure of intervals, leads, and verdicts at other epsilons; on axes that are given, the intervals.
+        """Return a figure of intervals, leads and verdicts at other epsilons; on given axes, of the intervals alone.
 
         Examples
         --------
@@ -85,8 +85,8 @@ class LogResult(LogFacts):
     def report(self, path: str | Path, *, command: str | None = None, logs: Sequence[Path] = ()) -> None:
         """Write one page about the verdict that can be handed on: .html, or .md with its picture beside it (.png).
 
-        `command` is what was typed, and `logs` the files that were read, for "how to repeat it"; by default those that
-        the health names.
+        For "How to repeat it", `command` is what was typed and `logs` are the files that were read; by default those
+        of the health.
         """
         from bestarm.log.report import write_report
 
