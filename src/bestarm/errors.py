@@ -24,6 +24,9 @@ class BestarmError(Exception):
 
     def written(self, syntax: Syntax) -> str:
         """Return the message with its settings in the syntax of a front end; `str()` has them as Python."""
+        return self._message(syntax)
+
+    def _message(self, syntax: Syntax) -> str:
         return str(self)
 
 
@@ -60,8 +63,7 @@ class InputError(BestarmError, ValueError):
         self.fix = phrase(fix)
         self.args = (self.written(python_syntax),)
 
-    def written(self, syntax: Syntax) -> str:
-        """Return the message with its settings in the syntax of a front end."""
+    def _message(self, syntax: Syntax) -> str:
         rule, fix = self.rule.written(syntax), self.fix.written(syntax)
         return f"{self.parameter} must {rule}, got {_shortened(self.received)}: {fix}"
 
@@ -112,8 +114,7 @@ class DecidedError(InputError):
         self._where = where
         super().__init__("ask", "come before the decision", status, f"look at {where}.done and {where}.result")
 
-    def written(self, syntax: Syntax) -> str:
-        """Return the message with its settings in the syntax of a front end."""
+    def _message(self, syntax: Syntax) -> str:
         what = "study" if self._where == "study" else "identification"
         return f"this {what} is already decided ({self.received}): {self.fix.written(syntax)}"
 
@@ -135,8 +136,7 @@ class ArchivedError(InputError):
     def __init__(self, name: str) -> None:
         super().__init__("study", "not be archived", name, "it can only be read and exported")
 
-    def written(self, syntax: Syntax) -> str:
-        """Return the message with its settings in the syntax of a front end."""
+    def _message(self, syntax: Syntax) -> str:
         return f"the study {self.received!r} is archived: {self.fix.written(syntax)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -158,8 +158,7 @@ class WaitingError(InputError):
         fix = "tell their rewards, or cancel what will never come (with epsilon = 0 nothing can be cancelled)"
         super().__init__("ask", "wait for pulls that are still out", Verbatim(waiting), fix)
 
-    def written(self, syntax: Syntax) -> str:
-        """Return the message with its settings in the syntax of a front end."""
+    def _message(self, syntax: Syntax) -> str:
         return f"no arm can be asked for now: {self.waiting}; {self.fix.written(syntax)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -197,8 +196,7 @@ class StoreError(BestarmError, RuntimeError):
         self.transient = transient
         self.args = (self.written(python_syntax),)
 
-    def written(self, syntax: Syntax) -> str:
-        """Return the message with its settings in the syntax of a front end."""
+    def _message(self, syntax: Syntax) -> str:
         return f"{self.what}, as {self.reason}: {self.fix.written(syntax)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -222,8 +220,7 @@ class MissingExtraError(InputError, StoreError):
         fix = f"pip install -e '.[{extra}]' in a clone of bestarm"
         InputError.__init__(self, package, "be installed", "not found", fix)
 
-    def written(self, syntax: Syntax) -> str:
-        """Return the message with its settings in the syntax of a front end."""
+    def _message(self, syntax: Syntax) -> str:
         return f"{self.what}: {self.fix.written(syntax)}"
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from bestarm.contamination import of_options
 from bestarm.errors import InputError
 from bestarm.identification.result import STATUSES
 from bestarm.methods import Method, OwnMethod, get_method
+from bestarm.phrases import Phrase, Setting
 from bestarm.policies.policy import Factory
 from bestarm.problem import Problem, pose
 from bestarm.progress import Progress, progress_bar
@@ -144,8 +145,9 @@ def _check_engine(backend: str, address: str | None, checkpoint: str | Path | No
     if backend == "dask":
         load_dask()  # rejects before anything is compiled or written
     if address is not None and (backend != "dask" or not isinstance(address, str)):
-        fix = f"backend is {backend!r}; pass backend='dask', address='tcp://host:8786'"
-        raise InputError("address", "be the address of a Dask scheduler, with backend='dask'", address, fix)
+        dask = Setting("backend", "dask")
+        fix = f"backend is {backend!r}; " + Phrase("pass {}, {}", dask, Setting("address", "tcp://host:8786"))
+        raise InputError("address", Phrase("be the address of a Dask scheduler, with {}", dask), address, fix)
     if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
         raise InputError("checkpoint", "be the path of a folder", checkpoint, "such as 'runs/first'")
     if checkpoint is None and resume:

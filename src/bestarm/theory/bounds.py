@@ -20,6 +20,7 @@ from scipy.special import erfinv, ndtri
 
 from bestarm.errors import InputError
 from bestarm.kernels.state import radii
+from bestarm.phrases import Phrase, Setting
 from bestarm.theory.information_bound import contaminated_bound as contaminated_bound
 from bestarm.validation import checked, number, numbers, one_of
 
@@ -389,7 +390,8 @@ def minimal_bias(
         one_of("family", family, ("gaussian", "sub-gaussian", "bounded"), " or have the methods mean and ppf")
     pair = np.array([-sigma, sigma]) if bounds is None else numbers(bounds)
     if pair.size != 2 or not pair[0] < pair[1] or (bounds is not None and family != "bounded"):
-        raise InputError("bounds", "be finite, low < high, with family='bounded' only", bounds, "or leave it out")
+        rule = Phrase("be finite, low < high, with {} only", Setting("family", "bounded"))
+        raise InputError("bounds", rule, bounds, "or leave it out")
     if not isinstance(family, str):
         return _tail_bias(epsilon, family) if epsilon > 0.0 else 0.0
     eta = epsilon / (1.0 - epsilon)
