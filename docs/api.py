@@ -14,7 +14,7 @@ import bestarm
 
 @dataclass(frozen=True)
 class Area:
-    """A page of the Python interface: what it is about, the modules whose names it has, names that are not in `ba`."""
+    """A page of the Python interface: its topic, the modules whose names it lists, and names that are not in `ba`."""
 
     slug: str
     title: str
@@ -127,7 +127,7 @@ def homes() -> dict[str, list[str]]:
 
 
 def _room(module: str) -> str:
-    """Return the part of a module's path that a page claims: its own name, or else that of its room."""
+    """Return the room that a module is listed under: its own name if a page lists it, or else its room."""
     _, room, *rest = module.split(".")
     claimed = {home for area in AREAS for home in area.homes}
     return next((part for part in reversed(rest) if part in claimed), room)
@@ -150,7 +150,7 @@ def areas() -> list[tuple[Area, list[str]]]:
 
 @functools.cache
 def known() -> frozenset[str]:
-    """Return every name that has a place on a page: the public ones, and those in public modules."""
+    """Return every name that is on a page: the public ones, and those in public modules."""
     found = {name for _, names in areas() for name in names}
     for name in bestarm.__all__:
         value = getattr(bestarm, name)
@@ -160,7 +160,7 @@ def known() -> frozenset[str]:
 
 
 def public(module: ModuleType) -> list[str]:
-    """Return the names that a module has for its users: those it lists, or else those it defines."""
+    """Return the public names of a module: those in `__all__`, or else those it defines."""
     if hasattr(module, "__all__"):
         return list(module.__all__)
     return [

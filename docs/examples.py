@@ -1,10 +1,10 @@
-"""Run the examples of a page and compare what they print with what the page says.
+"""Run the examples of a page and compare their output with the page.
 
-    python -m docs.examples docs/guide/workers.md            # says what differs
-    python -m docs.examples --write docs/guide/workers.md    # writes what was printed into the page
+    python -m docs.examples docs/guide/workers.md            # prints the differences
+    python -m docs.examples --write docs/guide/workers.md    # writes the output into the page
 
-Blocks of `python` and `sh` run from top to bottom, in one empty folder; Python's share their names. A block of `text`
-right below one is what it prints. A comment right above a block says if it is treated otherwise:
+Blocks of `python` and `sh` run from top to bottom, in one empty folder; Python blocks share their names. A block of
+`text` right below a block is its output. A comment right above a block changes how it is treated:
 
     <!-- not run: the reason -->    it is not run
     <!-- a file of its own -->      Python that runs as a script, or commands in a folder of their own
@@ -90,7 +90,7 @@ class Run:
 
 
 def run(page: Path) -> str:
-    """Return a page as it would be if it said what its examples print."""
+    """Return a page with the output that its examples print."""
     text = page.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         return BLOCK.sub(_printer(Run(page, Path(folder)).block), text)
@@ -108,9 +108,9 @@ def _printer(block: Callable[[re.Match[str]], str | None]) -> Callable[[re.Match
 
 
 def main() -> int:
-    """Say how pages differ from what their examples print, or change them."""
+    """Print how pages differ from the output of their examples, or update them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--write", action="store_true", help="write what was printed into the page")
+    parser.add_argument("--write", action="store_true", help="write the output into the page")
     parser.add_argument("pages", nargs="+", type=Path)
     given = parser.parse_args()
     differ = 0

@@ -1,4 +1,4 @@
-"""Doctests that stand in a docstring without a heading become its section "Examples", and are shown as code."""
+"""Put doctests without a heading into a section "Examples" of their docstring, so that they are shown as code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def headed(text: str) -> str:
 
 
 class ExamplesExtension(Extension):
-    """Let griffe see them."""
+    """Add the heading to every docstring."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
         if obj.docstring is not None:

@@ -1,7 +1,7 @@
-"""What MkDocs does besides the pages in docs/: README as the home page, the Python interface, links out of docs/.
+"""Hooks of MkDocs: README as the home page, pages of the Python interface, links to files outside docs/.
 
-Pages are written for readers of the repository: links between them, and to any file of it, are relative. Here those
-that leave docs/ are followed: a page of the root becomes a page of the site, a source file a page that shows it.
+Pages are written for readers of the repository: links to other pages and files are relative. Files outside docs/ that
+pages link to become pages of the site: a page of the root as it is, a source file as a page that shows it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ NAME = re.compile(r"(?<!\[)`ba\.([\w.]+)`(?!\])")
 LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml"}
 
 
-def place(path: str) -> str:
-    """Return where a file of the repository is in the site, as the path of a page."""
+def site_path(path: str) -> str:
+    """Return the path of the page that a file of the repository has in the site."""
     if path == "README.md":
         return "index.md"
     if path.startswith("docs/"):
@@ -34,8 +34,8 @@ def place(path: str) -> str:
     return f"project/{path}" if path.endswith(".md") else f"project/{path}.md"
 
 
-def origin(page: str) -> str:
-    """Return the file of the repository that a page of the site is made from."""
+def repository_path(page: str) -> str:
+    """Return the file of the repository that a page of the site comes from."""
     if page == "index.md":
         return "README.md"
     if page.startswith("project/"):
@@ -50,8 +50,8 @@ def targets(path: str, text: str) -> set[str]:
     return {target for target in found if not target.startswith(("docs/", "..")) and (ROOT / target).is_file()}
 
 
-def shown(path: str) -> str:
-    """Return the page that stands for a file of the root: itself, or what is in it."""
+def page_text(path: str) -> str:
+    """Return the text of the page for a file of the root: a page as it is, another file in a block of code."""
     text = (ROOT / path).read_text(encoding="utf-8")
     if path.endswith(".md"):
         return text
@@ -60,7 +60,7 @@ def shown(path: str) -> str:
 
 
 def on_config(config: Any) -> Any:
-    """Complete the navigation: pages that mkdocs.yml does not list, and those of the Python interface."""
+    """Add pages that mkdocs.yml does not list, and those of the Python interface, to the navigation."""
     for section in config.nav:
         ((title, entries),) = section.items()
         listed = [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
@@ -77,43 +77,43 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are not in docs/."""
     made = {"reference/api/index.md": api.index()}
     made |= {f"reference/api/{area.slug}.md": api.page(area, names) for area, names in api.areas()}
-    waiting = {"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"}
+    unread = {"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"}
     for file in files.documentation_pages():
-        waiting |= targets(f"docs/{file.src_uri}", file.content_string)
-    while waiting:
-        path = waiting.pop()
-        made[place(path)] = shown(path)
+        unread |= targets(f"docs/{file.src_uri}", file.content_string)
+    while unread:
+        path = unread.pop()
+        made[site_path(path)] = page_text(path)
         if path.endswith(".md"):
-            waiting |= {target for target in targets(path, made[place(path)]) if place(target) not in made}
+            unread |= {target for target in targets(path, made[site_path(path)]) if site_path(target) not in made}
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Turn links by the folders of the repository into links by those of the site."""
+    """Rewrite links between files of the repository as links between pages of the site."""
     uri = page.file.src_uri
     if uri.startswith("reference/api/"):
         return markdown
-    source = origin(uri)
+    source = repository_path(uri)
     if uri.startswith("project/") and not source.endswith(".md"):
-        return markdown  # a source file: what looks like a link is none
+        return markdown  # a source file has no links
 
-    def turned(match: re.Match[str]) -> str:
+    def rewritten(match: re.Match[str]) -> str:
         target = os.path.normpath(Path(source).parent / match[2])
         if not (ROOT / target).is_file():
             return match[0]
-        there = target.removeprefix("docs/") if target.endswith((".png", ".svg")) else place(target)
+        there = target.removeprefix("docs/") if target.endswith((".png", ".svg")) else site_path(target)
         return match[1] + os.path.relpath(there, Path(uri).parent) + match[3]
 
-    return OUTPUT.sub(_wrapped, _named(LINK.sub(turned, markdown)))
+    return OUTPUT.sub(_with_wrapping, _with_references(LINK.sub(rewritten, markdown)))
 
 
-def _named(markdown: str) -> str:
+def _with_references(markdown: str) -> str:
     """Link the public names in a page's text to the reference."""
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.M | re.S)
-    for place in range(0, len(parts), 2):
-        parts[place] = NAME.sub(lambda found: _reference(found[0], found[1]), parts[place])
+    for index in range(0, len(parts), 2):
+        parts[index] = NAME.sub(lambda found: _reference(found[0], found[1]), parts[index])
     return "".join(parts)
 
 
@@ -121,8 +121,8 @@ def _reference(code: str, name: str) -> str:
     return f"[{code}][bestarm.{name}]" if f"bestarm.{name}" in api.known() else code
 
 
-def _wrapped(match: re.Match[str]) -> str:
-    """Let long sentences wrap on the screen, but no table."""
+def _with_wrapping(match: re.Match[str]) -> str:
+    """Wrap long sentences on the screen, but not tables."""
     text = match[1]
     if max(map(len, text.splitlines()), default=0) <= 120 or "---" in text or "  " in text:
         return match[0]
