@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
-from urllib.parse import quote
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from bestarm.extras import needs
 
@@ -19,51 +18,20 @@ _STARTS = re.compile(r"^(\d*)([-+=.)])(?=\s|$)")  # what would begin a list, or 
 _NUMBER = re.compile(r"[-−]?[0-9][0-9.,e+-]*( %)?( to .*)?|–|")
 
 
-@dataclass(frozen=True)
-class Paragraph:
-    """A paragraph; a soft one is a note."""
-
-    kind: ClassVar = "paragraph"
-    text: str
-    soft: bool = False
+Kind = Literal["paragraph", "note", "named", "none", "alarm", "bullets", "code"]
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What is to be seen first."""
+class Text:
+    """A text and items below it; "named" and "none" are answers, which are seen first, and a "note" is seen last."""
 
-    kind: ClassVar = "answer"
-    text: str
-    named: bool
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """What must not be overlooked."""
-
-    kind: ClassVar = "alarm"
-    text: str
-    items: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Bullets:
-    """A list."""
-
-    kind: ClassVar = "bullets"
-    items: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Code:
-    """What can be typed."""
-
-    kind: ClassVar = "code"
-    text: str
+    kind: Kind
+    text: str = ""
+    items: Sequence[str] = ()
 
     @property
     def fence(self) -> str:
-        """Backticks around it in Markdown: more than there are in it."""
+        """Backticks around code in Markdown: more than there are in it."""
         return "`" * max(3, 1 + max(map(len, re.findall("`+", self.text)), default=0))
 
 
@@ -96,40 +64,16 @@ class Table:
 
 
 @dataclass(frozen=True)
-class SvgPicture:
-    """A picture inside the page, as SVG for a wide screen or paper, and for a narrow screen."""
+class Picture:
+    """A picture by its address; HTML has another one for narrow screens."""
 
     kind: ClassVar = "picture"
     described: str
-    wide_svg: str
-    narrow_svg: str
-
-    @property
-    def wide(self) -> str:
-        """The address of the wide one."""
-        return _data_address(self.wide_svg)
-
-    @property
-    def narrow(self) -> str:
-        """The address of the narrow one."""
-        return _data_address(self.narrow_svg)
+    address: str
+    narrow: str = ""
 
 
-@dataclass(frozen=True)
-class PictureFile:
-    """A picture in a file beside the page."""
-
-    kind: ClassVar = "picture"
-    described: str
-    name: str
-
-    @property
-    def address(self) -> str:
-        """Its address, relative to the page."""
-        return quote(self.name)
-
-
-Block = Paragraph | Answer | Alarm | Bullets | Code | Table | SvgPicture | PictureFile
+Block = Text | Table | Picture
 
 
 @dataclass(frozen=True)
@@ -138,7 +82,7 @@ class Section:
 
     heading: str
     anchor: str
-    blocks: list[Block] = field(default_factory=list)
+    blocks: Sequence[Block]
 
 
 @dataclass(frozen=True)
@@ -155,12 +99,6 @@ class Page:
     def as_markdown(self) -> str:
         """Return Markdown as GitHub reads it."""
         return _render("report.md.j2", self, markdown=True)
-
-
-def bullets(items: Iterable[str]) -> list[Block]:
-    """Return a list, or nothing if it is empty."""
-    found = list(items)
-    return [Bullets(found)] if found else []
 
 
 def printable(text: str) -> str:
@@ -200,5 +138,6 @@ def _render(template: str, page: Page, *, markdown: bool = False) -> str:
     return environment.get_template(template).render(page=page)
 
 
-def _data_address(svg: str) -> str:
+def svg_address(svg: str) -> str:
+    """Return an address that is the picture itself."""
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

@@ -8,27 +8,24 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from urllib.parse import quote
 
 from bestarm.errors import InputError
-from bestarm.identification.wording.log_page import MOST_LETTERS, PageWords
-from bestarm.identification.wording.text import number_shown, percent, short
-from bestarm.log.page import (
-    Alarm,
-    Answer,
-    Block,
-    Bullets,
-    Code,
-    Page,
-    Paragraph,
-    PictureFile,
-    Section,
-    SvgPicture,
-    Table,
-    bullets,
+from bestarm.identification.wording.log_page import (
+    BESIDE,
+    CONTRADICTION,
+    CURVE,
+    INSIDE,
+    MOST_LETTERS,
+    NO_CLAIM_HERE,
+    NO_TABLE,
+    PageWords,
 )
+from bestarm.identification.wording.text import number_shown, percent, short
+from bestarm.log.page import Block, Page, Picture, Section, Table, Text, svg_address
 from bestarm.log.picture import MOST_ROWS, as_png, as_svg, draw, ranked_rows
 from bestarm.log.result import LogResult
 from bestarm.validation import writable_folder
@@ -91,9 +88,9 @@ class _Report:
         """Return the page, with pictures in it or with one in a file of this name beside it."""
         words = self._words
         sections = (
-            Section("The question", "question", [Paragraph(words.asked()), Bullets(list(words.settings()))]),
+            Section("The question", "question", [Text("paragraph", words.asked()), _bullets(words.settings())]),
             Section("The answer", "answer", self._answer()),
-            Section("The picture", "picture", self._picture(picture)),
+            Section("The picture", "picture", [self._picture(picture), _bullets(words.legend(MOST_ROWS))]),
             Section("The arms", "arms", self._arms()),
             Section("What if more is fake?", "sensitivity", self._sensitivity(with_curve=not picture)),
             Section("Data health", "health", self._health()),
@@ -103,21 +100,26 @@ class _Report:
         return Page(words.page_title(), sections)
 
     def _answer(self) -> list[Block]:
-        result, words = self._result, self._words
-        blocks: list[Block] = [Answer(words.headline(), result.best is not None and not result.alarms)]
-        if result.alarms:
-            blocks.append(Alarm(words.no_claim(), words.alarms()))
-        return [*blocks, Paragraph(words.answer()), *bullets(words.remarks())]
+        words = self._words
+        remarks = words.remarks()
+        return [
+            Text("named" if self._result.best is not None and not self._result.alarms else "none", words.headline()),
+            *self._alarm(NO_CLAIM_HERE),
+            Text("paragraph", words.answer()),
+            *([_bullets(remarks)] if remarks else []),
+        ]
 
-    def _picture(self, name: str) -> list[Block]:
-        result, words = self._result, self._words
-        legend = Bullets(list(words.legend(MOST_ROWS)))
+    def _alarm(self, text: str) -> list[Block]:
+        return [Text("alarm", text, self._words.alarms())] if self._result.alarms else []
+
+    def _picture(self, name: str) -> Picture:
         if name:
-            described = f"{words.headline()}: intervals of the arms, leads, and the verdict at each epsilon"
-            return [PictureFile(described, name), legend]
-        described = f"{words.headline()}: intervals of the arms, and leads; the numbers are in the table"
-        wide, narrow = (as_svg(draw(result, tall=tall, curve=False)) for tall in (False, True))
-        return [SvgPicture(described, wide, narrow), legend]
+            return Picture(f"{self._words.headline()}: {BESIDE}", quote(name))
+        return self._drawn(f"{self._words.headline()}: {INSIDE}", curve=False)
+
+    def _drawn(self, described: str, **parts: bool) -> Picture:
+        wide, narrow = (svg_address(as_svg(draw(self._result, tall=tall, **parts))) for tall in (False, True))
+        return Picture(described, wide, narrow)
 
     def _arms(self) -> list[Block]:
         result, words = self._result, self._words
@@ -137,19 +139,17 @@ class _Report:
         cells = [[cell(row) for cell in columns.values()] for row in rows]
         blocks: list[Block] = [Table(list(columns), cells, 0 if result.best is not None else None)]
         if len(result.arms) > _MOST_ARMS:
-            blocks.append(Paragraph(words.left_out(_MOST_ARMS)))
-        return [*blocks, Paragraph(words.about_the_arms(), soft=True)]
+            blocks.append(Text("paragraph", words.left_out(_MOST_ARMS)))
+        return [*blocks, Text("note", words.about_the_arms())]
 
     def _sensitivity(self, with_curve: bool) -> list[Block]:
-        result, words = self._result, self._words
-        blocks: list[Block] = [Paragraph(sentence) for sentence in words.survives()]
-        if not result.sensitivity:
-            return [*blocks, Paragraph(words.no_table(), soft=True)]
+        words = self._words
+        blocks: list[Block] = [Text("paragraph", sentence) for sentence in words.survives()]
+        if not self._result.sensitivity:
+            return [*blocks, Text("note", NO_TABLE)]
         if with_curve:
-            wide, narrow = (as_svg(draw(result, tall=tall, arms=False)) for tall in (False, True))
-            described = "how many arms may be the best at each epsilon; the table says the same"
-            blocks.append(SvgPicture(described, wide, narrow))
-        return [*blocks, self._over_epsilon(), Paragraph(words.how_to_read(), soft=True)]
+            blocks.append(self._drawn(CURVE, arms=False))
+        return [*blocks, self._over_epsilon(), Text("note", words.how_to_read())]
 
     def _over_epsilon(self) -> Table:
         """Return the verdict at each epsilon; the last lines are made one if they are alike."""
@@ -175,40 +175,42 @@ class _Report:
     def _health(self) -> list[Block]:
         health = self._result.health
         if not health.rows:
-            return [Paragraph("The rewards were passed in directly: nothing is known of the file they came from.")]
+            direct = "The rewards were passed in directly: nothing is known of the file they came from."
+            return [Text("paragraph", direct)]
         said = health.sentences()
-        blocks: list[Block] = [Bullets([*said[: len(said) - len(health.guesses)], *_left_out(self._result)])]
+        blocks: list[Block] = [_bullets([*said[: len(said) - len(health.guesses)], *_left_out(self._result)])]
         if len(health.bad_examples) > 1:
-            blocks += [Paragraph("The first bad rows:"), Bullets([f"{row}." for row in health.bad_examples])]
+            bad = [f"{row}." for row in health.bad_examples]
+            blocks += [Text("paragraph", "The first bad rows:"), _bullets(bad)]
         if health.guesses:
-            return [*blocks, Paragraph("Not specified, so guessed:"), Bullets(health.guesses)]
-        return [*blocks, Paragraph("Nothing had to be guessed (columns, encoding).", soft=True)]
+            return [*blocks, Text("paragraph", "Not specified, so guessed:"), _bullets(health.guesses)]
+        return [*blocks, Text("note", "Nothing had to be guessed (columns, encoding).")]
 
     def _assumptions(self) -> list[Block]:
         words = self._words
         return [
-            *([Alarm(words.contradiction(), words.alarms())] if self._result.alarms else []),
-            Paragraph(words.chance()),
-            Bullets(words.assumptions()),
-            Paragraph("What is not claimed:"),
-            Bullets(list(words.not_claimed())),
+            *self._alarm(CONTRADICTION),
+            Text("paragraph", words.chance()),
+            _bullets(words.assumptions()),
+            Text("paragraph", "What is not claimed:"),
+            _bullets(words.not_claimed()),
         ]
 
     def _repeat(self) -> list[Block]:
         how = "bestarm.identify_log(..., sequential=True)" if self._result.sequential else "bestarm.identify_log"
-        command = Code(self._command) if self._command else Paragraph(f"{how} with the settings below.")
         no_file = "There is no file to fingerprint (SHA-256): the log came from a table or a pipe."
+        no_date = "There is deliberately no date here: the same log, command and versions give this page again"
         return [
-            command,
+            Text("code", self._command) if self._command else Text("paragraph", f"{how} with the settings below."),
             Table(["setting", "value"], list(_settings(self._result))),
-            Table(["log", "SHA-256"], self._prints) if self._prints else Paragraph(no_file),
-            Paragraph(f"Versions: {', '.join(f'{name} {number}' for name, number in _versions())}."),
-            Paragraph(
-                "There is deliberately no date here: the same log, command and versions give this page again, byte for "
-                "byte.",
-                soft=True,
-            ),
+            Table(["log", "SHA-256"], self._prints) if self._prints else Text("paragraph", no_file),
+            Text("paragraph", f"Versions: {', '.join(f'{name} {number}' for name, number in _versions())}."),
+            Text("note", f"{no_date}, byte for byte."),
         ]
+
+
+def _bullets(items: Iterable[str]) -> Text:
+    return Text("bullets", items=list(items))
 
 
 def _range(first: str, last: str) -> str:

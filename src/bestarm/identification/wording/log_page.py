@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
 MOST_LETTERS = 120  # of a label in a table or a sentence; a heading has fewer
 
+NO_CLAIM_HERE = "Alarm: the rewards contradict the assumptions, so no probability is claimed for anything on this page."
+CONTRADICTION = "The log itself contradicts what is assumed here:"
+NO_TABLE = "A replay in order has no table over epsilon; leave out sequential to get one."
+# What pictures show.
+INSIDE = "intervals of the arms, and leads; the numbers are in the table"
+BESIDE = "intervals of the arms, leads, and the verdict at each epsilon"
+CURVE = "how many arms may be the best at each epsilon; the table says the same"
+
 
 class PageWords(LogWords):
     """The sentences of a report on a log."""
@@ -107,10 +115,6 @@ class PageWords(LogWords):
     def alarms(self) -> list[str]:
         """Return a sentence for each alarm."""
         return [self._sentence(alarm) for alarm in self.result.alarms]
-
-    def no_claim(self) -> str:
-        """Return what an alarm means for the whole page."""
-        return "Alarm: the rewards contradict the assumptions, so no probability is claimed for anything on this page."
 
     def remarks(self) -> list[str]:
         """Return what to know about the answer: how strong it is, or what may lead to one."""
@@ -256,10 +260,6 @@ class PageWords(LogWords):
         grid = " of a grid" if self.result.sequential else ""
         return f"at every epsilon{grid} up to {_in_percent_too(tolerance)}"
 
-    def no_table(self) -> str:
-        """Return why there is no table over epsilon."""
-        return "A replay in order has no table over epsilon; leave out sequential to get one."
-
     def at_epsilon(self, row: Sensitivity) -> tuple[str, str]:
         """Return the verdict at another epsilon, and the arms that may be the best there."""
         left = with_rest([short(label, 30) for label in row.candidates[:5]], len(row.candidates))
@@ -290,10 +290,6 @@ class PageWords(LogWords):
         )
 
     # ----------------------------------------------------------------------------------------------------- assumptions
-
-    def contradiction(self) -> str:
-        """Return what an alarm means for the assumptions."""
-        return "The log itself contradicts what is assumed here:"
 
     def chance(self) -> str:
         """Return how probable a wrong answer is, if the assumptions are true."""
