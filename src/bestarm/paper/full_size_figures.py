@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import pandas as pd
 
 from bestarm.paper.full_size import FullSize
 from bestarm.paper.full_size_run import OUTCOMES
-from bestarm.scenarios.figures import GREY, STYLES, svg_text
+from bestarm.scenarios.figures import GREY, STYLES, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,19 +79,8 @@ def draw_full_size(table: pd.DataFrame, experiment: FullSize, *, tall: bool = Fa
 def save_full_size_figures(
     table: pd.DataFrame, experiments: Sequence[FullSize], folder: Path
 ) -> dict[str, tuple[str, str]]:
-    """Write every figure as PNG and as SVG; return by name its SVG, wide and tall."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    folder.mkdir(parents=True, exist_ok=True)
-    texts = {}
-    for experiment in experiments:
-        figure = draw_full_size(table, experiment)
-        canvas: Any = FigureCanvasAgg(figure)
-        canvas.print_png(folder / f"{experiment.name}.png")
-        wide = svg_text(figure)
-        (folder / f"{experiment.name}.svg").write_text(wide, encoding="utf-8")
-        texts[experiment.name] = wide, svg_text(draw_full_size(table, experiment, tall=True))
-    return texts
+    """Write every figure as PNG and SVG; return its SVG by name, wide and tall."""
+    return {one.name: save_figure(folder, one.name, partial(draw_full_size, table, one)) for one in experiments}
 
 
 def _places(count: int, size: tuple[float, float], row: float, tall: bool) -> list[tuple[float, float, float, float]]:

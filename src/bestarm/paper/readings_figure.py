@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import pandas as pd
 
 from bestarm.paper.readings import OURS, READINGS, Reading
 from bestarm.scenarios.experiment import Experiment
-from bestarm.scenarios.figures import GREY, NORMAL, percent, styles_of, svg_text
+from bestarm.scenarios.figures import GREY, NORMAL, percent, save_figure, styles_of
 from bestarm.scenarios.numbers import gap_ratios
 from bestarm.scenarios.run import Run
 from bestarm.scenarios.tables import point_row
@@ -101,16 +102,9 @@ def save_readings_figures(
     table: pd.DataFrame, experiments: Sequence[Experiment], folder: Path, advance: Callable[[], object]
 ) -> dict[str, tuple[str, str]]:
     """Write the figures as PNG and SVG; return their SVG by name, wide and tall. `advance` is called after each."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     texts = {}
     for experiment in experiments:
         name = f"{experiment.name}-readings"
-        figure = draw_readings(table, experiment)
-        canvas: Any = FigureCanvasAgg(figure)
-        canvas.print_png(folder / f"{name}.png")
-        wide = svg_text(figure)
-        (folder / f"{name}.svg").write_text(wide, encoding="utf-8")
-        texts[name] = wide, svg_text(draw_readings(table, experiment, tall=True))
+        texts[name] = save_figure(folder, name, partial(draw_readings, table, experiment))
         advance()
     return texts

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,23 +151,27 @@ def save_figures(
     advance: Callable[[], object] = lambda: None,
 ) -> dict[str, tuple[str, str]]:
     """Write every figure as PNG and SVG; return its SVG by name, wide and tall. `advance` is called after each."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    folder.mkdir(parents=True, exist_ok=True)
     texts = {}
     for experiment in experiments:
         for ours in (False, True):
-            if not any((curve.variant != "paper") == ours for curve in experiment.curves):
-                continue
-            figure = draw_experiment(points, experiment, ours=ours)
-            name = f"{experiment.name}-ours" if ours else experiment.name
-            canvas: Any = FigureCanvasAgg(figure)
-            canvas.print_png(folder / f"{name}.png")
-            wide = svg_text(figure)
-            (folder / f"{name}.svg").write_text(wide, encoding="utf-8")
-            texts[name] = wide, svg_text(draw_experiment(points, experiment, ours=ours, tall=True))
-            advance()
+            if any((curve.variant != "paper") == ours for curve in experiment.curves):
+                name = f"{experiment.name}-ours" if ours else experiment.name
+                texts[name] = save_figure(folder, name, partial(draw_experiment, points, experiment, ours=ours))
+                advance()
     return texts
+
+
+def save_figure(folder: Path, name: str, draw: Callable[..., Figure]) -> tuple[str, str]:
+    """Write what `draw(tall=False)` draws as PNG and SVG; return the SVG, wide and tall."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    folder.mkdir(parents=True, exist_ok=True)
+    figure = draw(tall=False)
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.print_png(folder / f"{name}.png")
+    wide = svg_text(figure)
+    (folder / f"{name}.svg").write_text(wide, encoding="utf-8")
+    return wide, svg_text(draw(tall=True))
 
 
 def styles_of(curves: Sequence[Curve]) -> dict[str, dict[str, Any]]:
