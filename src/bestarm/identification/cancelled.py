@@ -1,7 +1,7 @@
-"""Cancelled pulls against what epsilon allows for: an alarm if there are more.
+"""The alarm for more cancelled pulls than epsilon allows.
 
-What never comes counts as replaced, so that too many cancelled pulls contradict epsilon. Section numbers are those of
-docs/explanation/certified.md.
+A reward that never comes counts as replaced, so too many cancelled pulls contradict epsilon. Section numbers are those
+of docs/explanation/certified.md.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _ALL = -1  # in place of an arm, where epsilon is a share of all
 
 
 class CancelAlarm:
-    """Rings when more pulls were cancelled than epsilon allows for, and does not stop: the assumption is refuted.
+    """Sounds when more pulls were cancelled than epsilon allows, and stays: the assumption is refuted.
 
-    It looks at every cancelled pull, at the first so many pulls of the arm up to the latest that has ended: one that is
-    still out counts as not cancelled, so that it does not matter which end first.
+    At every cancelled pull it checks all pulls of the arm up to the latest that has ended. An outstanding pull counts
+    as not cancelled, so it does not matter which pulls end first.
     """
 
     def __init__(self, problem: Problem, options: Mapping[str, Any]) -> None:
@@ -45,7 +45,7 @@ class CancelAlarm:
         return self._model.is_too_many(cancelled, of, epsilon=epsilon, arms=arms, share_from=self._share_from)
 
     def mark(self) -> dict[int, tuple[int, int]]:
-        """Return what `rewind` needs to come back to this moment."""
+        """Return a mark that `rewind` can return to."""
         return dict(self._rung)
 
     def rewind(self, mark: dict[int, tuple[int, int]]) -> None:
@@ -53,7 +53,7 @@ class CancelAlarm:
         self._rung = mark
 
     def sentences(self) -> tuple[str, ...]:
-        """Return a sentence for each arm, or for all, of which too many were cancelled."""
+        """Return a sentence for each arm with too many cancelled pulls, or one for all arms together."""
         found = []
         for index, (cancelled, of) in sorted(self._rung.items()):
             label = None if index == _ALL else self._problem.labels[index]

@@ -1,6 +1,4 @@
-"""bestarm owns the loop: `identify` with a function, one call at a time or several in threads, `identify_async` with
-a coroutine.
-"""
+"""Loops that bestarm owns: `identify` calls a function, once at a time or in threads; `identify_async` a coroutine."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ FAILURES = 16  # in a row that are cancelled (or twice the workers, if that is m
 
 
 class Finder(Protocol[LabelT]):
-    """What is driven: an `Identifier`, or a study on a database."""
+    """What a loop drives: an `Identifier`, or a study on a database."""
 
     @property
     def done(self) -> bool:
@@ -70,7 +68,7 @@ class Finder(Protocol[LabelT]):
 
 @dataclass
 class Budget(Generic[LabelT]):
-    """When to stop from outside, and what to do about a pull that fails."""
+    """When to stop the loop, and what to do about a pull that fails."""
 
     finder: Finder[LabelT]
     problem: Problem
@@ -108,7 +106,7 @@ class Budget(Generic[LabelT]):
         return pull
 
     def checked(self, pull: Pull[LabelT], reward: object) -> float:
-        """Return what a call gave, if it is a reward; if not, the call has failed."""
+        """Return the result of a call if it is a reward; otherwise the call has failed."""
         try:
             return checked_reward(self.problem, reward)
         except InputError as error:
@@ -116,12 +114,12 @@ class Budget(Generic[LabelT]):
             raise InputError(error.parameter, error.rule, reward, f"{where}; " + error.fix) from None
 
     def pause(self) -> float:
-        """Seconds until the next try of one that is stalled."""
+        """Seconds until a stalled loop tries again."""
         left = self.left()
         return SECONDS_A_TRY if left is None else min(SECONDS_A_TRY, left)
 
     def tell(self, pull: Pull[LabelT], reward: float) -> None:
-        """Tell a reward; one that comes after its lease counts as cancelled, which has to be allowed for."""
+        """Tell a reward; one that comes after its lease counts as cancelled, which `on_error` must allow."""
         self.failures = 0
         try:
             self.finder.tell(pull, reward)
@@ -130,7 +128,7 @@ class Budget(Generic[LabelT]):
                 raise
 
     def fail(self, pull: Pull[LabelT], error: BaseException) -> None:
-        """Cancel a pull whose call has failed, or pass the error on: also if calls do nothing but fail."""
+        """Cancel a pull whose call has failed, or pass the error on, as after too many failures in a row."""
         self.failures += 1
         if self.on_error != "cancel" or not isinstance(error, Exception) or self.failures > self.most_failures:
             raise error
@@ -141,7 +139,7 @@ class Budget(Generic[LabelT]):
         return None if math.isinf(self.deadline) else max(0.0, self.deadline - time.monotonic())
 
     def result(self) -> Result[LabelT]:
-        """Return the verdict; if there is none, it was stopped from outside."""
+        """Return the verdict; an undecided one was stopped from outside."""
         found = self.finder.result
         return found if found.status != "undecided" else replace(found, limit="budget")
 
@@ -167,7 +165,7 @@ def new_budget(
 
 
 def refuse_sources(options: Mapping[str, Any]) -> None:
-    """Refuse to drive what needs a source with every reward."""
+    """Raise an error if every reward needs a source."""
     model = of_options(options)
     if model is not None and model.by_source:
         fix = "a function gives no source: ask in a loop of your own, and tell(pull, reward, source)"
@@ -230,20 +228,20 @@ def identify(
     workers : int >= 1
         Calls at a time. Rewards are used in the order of the pulls, whenever they come back.
     max_pulls : int >= 1, optional
-        Stop after so many pulls even if undecided; the verdict then says so (limit "budget").
+        Stop after this many pulls even if undecided; the verdict then says so (limit "budget").
     timeout : float > 0, optional
-        Stop likewise after so many seconds. With several workers, calls that are under way are not waited for, and
-        their rewards are not used; Python ends only when they do, so give the calls a time limit of their own.
+        Stop likewise after this many seconds. With several workers it does not wait for unfinished calls, and does not
+        use their rewards; Python ends only when they do, so give the calls a time limit of their own.
     on_error : {"raise", "cancel", "retry"}
-        What to do if a call fails, or returns no reward (NaN, a text, a number outside the bounds): pass the exception
-        on, which then has the verdict so far as its attribute `result`; count the reward as replaced, which needs
-        epsilon > 0 (but after 16 failures in a row, or twice the workers, the exception is passed on); or call again,
-        up to four times in all, and then pass it on. To call again assumes that the failure does not depend on the
-        reward.
+        What to do if a call fails or returns something that is not a reward (NaN, text, a number outside the bounds).
+        "raise" passes the exception on; its attribute `result` has the verdict so far. "cancel" counts the reward as
+        replaced, which needs epsilon > 0; after 16 failures in a row, or twice the workers, it passes the exception on.
+        "retry" calls again, up to four times in all, and then passes the exception on; this assumes that failures do
+        not depend on the reward.
     progress : bool
-        Show on stderr how many rewards there are, who leads, the evidence (a p-value; certified method only) and about
-        how many more it takes (`Identifier.forecast`): kept up to date on a terminal, elsewhere a line every ten
-        seconds. A thread looks at a copy, for at most a twentieth of the time, and changes nothing.
+        Show on stderr the number of rewards, the leader, the evidence (a p-value; certified method only) and about how
+        many more rewards it takes (`Identifier.forecast`): updated in place on a terminal, elsewhere one line every ten
+        seconds. A thread reads a copy, for at most a twentieth of the time, and changes nothing.
     arms, delta, epsilon, sigma, bounds, method, **options
         As for `Identifier`.
 
@@ -314,7 +312,7 @@ def _in_threads(pull: Callable[[LabelT], float], budget: Budget[LabelT], workers
 
 
 def _take(budget: Budget[LabelT], ended: list[tuple[Pull[LabelT], Any]]) -> None:
-    """Tell what came of calls that have ended, rewards first: a failure may end everything."""
+    """Tell the results of finished calls, rewards first, because a failure may end the run."""
     for asked, call in sorted(ended, key=lambda pair: pair[1].exception() is not None):
         error = call.exception()
         if error is None:
@@ -397,7 +395,7 @@ async def _in_tasks(pull: Callable[[LabelT], Awaitable[float]], budget: Budget[L
 def _take_and_ask(
     budget: Budget[LabelT], ended: list[tuple[Pull[LabelT], Any]], free: int, under_way: int
 ) -> tuple[list[Pull[LabelT]], bool]:
-    """Tell what came of calls, and return as many further pulls as may be made, and whether all is decided."""
+    """Tell the results of calls; return the next pulls to make, and whether the decision has been made."""
     _take(budget, ended)
     asked: list[Pull[LabelT]] = []
     while len(asked) < free and (one := budget.next_pull(under_way + len(asked))) is not None:

@@ -1,7 +1,7 @@
-"""How many more rewards until a decision, if things go on like this, by simulated continuations ("replays").
+"""Forecast how many more rewards a decision takes, by simulated continuations ("replays").
 
-A replay draws a law for each arm from what is known of it, goes on from a copy of the present state with rewards of
-these laws until the method stops, and counts. It is the run of a simulated trial, begun where the live one stands.
+A replay draws a law for each arm from its rewards, continues from a copy of the present state with rewards of these
+laws until the method stops, and counts. It is a simulated trial that begins at the live state.
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ from bestarm.methods.certified import KEPT
 from bestarm.problem import Problem
 from bestarm.validation import Seed, checked_seed
 
-FEWEST = 5  # rewards of an arm, without which nothing is foretold
+FEWEST = 5  # rewards of each arm that a forecast needs
 REPLAYS = 60
 FEWEST_REPLAYS = 10
 ENOUGH_BEYOND = 5  # replays, if none of them ends within the horizon
 BUDGET = 9_000_000  # rewards of all replays together, 0.1 microseconds each
-LATTICE_REWARD = 3  # of these is what a reward on the lattice costs
-AHEAD = 20  # a replay ends, undecided, at so many times the rewards so far
-ROUNDS_AHEAD = 8_192  # or so many rounds, if that is more: the default resolution stops a few arms before that
-# What a replay costs before its first reward, in rewards: so many numbers to copy, or values to weigh, for one.
+LATTICE_REWARD = 3  # a reward on the lattice costs as much as this many
+AHEAD = 20  # a replay ends, undecided, at this many times the rewards so far
+ROUNDS_AHEAD = 8_192  # or at this many rounds, if that is more: the default resolution stops a few arms before that
+# The cost of a replay before its first reward, in rewards: one for this many numbers to copy, or values to weigh.
 COPIED, WEIGHED = 50, 12
-MOST_VALUES = 1_024  # of an arm: of more, every so many-th in order of size stands for those around it
+MOST_VALUES = 1_024  # of an arm: beyond that, values at equal steps in sorted order stand for their neighbours
 OUTLOOKS = ("decided", "winner", "no winner", "not at this epsilon", "beyond the horizon", "too early")
 _LOW, _HIGH = 0.1, 0.9
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """How many more rewards until a decision, if things go on like this; `str()` is one sentence.
+    """How many more rewards a decision takes if things go on like this; `str()` is one sentence.
 
     Attributes
     ----------
     outlook : str
-        What replays come to most often: "winner", one is named; "not at this epsilon", it stops without one, as
-        contamination could hide the remaining lead; "no winner", it stops at its resolution. "beyond the horizon":
-        most have not stopped by then. Without a replay: "decided"; "too early", an arm has fewer than five rewards.
+        The most common outcome of the replays: "winner", one is named; "not at this epsilon", it stops without one, as
+        contamination could hide the remaining lead; "no winner", it stops at its resolution; "beyond the horizon",
+        it has not stopped by then. Without a replay: "decided"; "too early", an arm has fewer than five rewards.
     rewards : int or None
         The median, over all replays, of how many more rewards it takes to stop, with a winner or without. None if that
         is beyond the horizon.
     low, high : float
         8 of 10 replays lie between; `high` is infinite if it is beyond the horizon.
     replays, agreeing : int
-        Replays that were made, and those of them that come to the outlook.
+        Number of replays, and how many of them end as the outlook says.
     horizon : int
         Rewards after which a replay is given up.
     waiting : Waiting
-        Rewards that have come in and wait for pulls that are still out: nothing is foretold from them.
+        Rewards that have come in and wait for outstanding pulls: the forecast does not use them.
     """
 
     outlook: str
@@ -91,7 +91,7 @@ _TOO_EARLY = Forecast("too early", None, 0.0, math.inf)
 def foretell(
     problem: Problem, rule: Rule, state: State, tapes: Sequence[NDArray[np.float64]] | None, seed: Seed
 ) -> Forecast:
-    """Return the forecast for an undecided state, which is used up; `tapes` are the rewards of each arm, if kept."""
+    """Return the forecast for an undecided state (overwritten); `tapes` are the rewards of each arm, if kept."""
     arms, told = state.samples.arms, int(state.control["t"][0])
     if (arms["told"][arms["active"] == 1] < FEWEST).any():
         return _TOO_EARLY
@@ -118,7 +118,7 @@ def foretell(
 
 
 def _replay(state: State, rule: Rule, laws: Laws, rng: np.random.Generator, last: int) -> tuple[int, str]:
-    """Go on from a state, which is changed, up to so many rewards; return how many there are, and what came of it."""
+    """Continue from a state (changed) up to a number of rewards; return how many there are, and the outcome."""
     arms = state.samples.arms.size
     pulls, answers, done = np.empty((3, 1), np.int64)
     unused = Seeds(np.zeros((1, 5), np.uint64), generator=np.empty(0, np.uint64))  # `rng` is used as it comes
@@ -147,7 +147,7 @@ class _Weighed:
     """Laws on the rewards of each arm, weighed at random: the Bayesian bootstrap (Rubin 1981)."""
 
     def __init__(self, tapes: Sequence[NDArray[np.float64]], active: NDArray[np.bool_]) -> None:
-        # An arm that was dropped is not asked for again: any law will do.
+        # A dropped arm is not asked for again: any law will do.
         parts = [_values(tape if alive else np.zeros(1)) for tape, alive in zip(tapes, active, strict=True)]
         self._values = np.concatenate([values for values, _ in parts])
         self._counts = np.concatenate([counts for _, counts in parts])

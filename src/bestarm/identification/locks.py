@@ -1,4 +1,4 @@
-"""Locks that survive a fork: what they guard is never copied half changed, and a child does not find them taken."""
+"""Locks that survive a fork: a child never gets a half-changed object, nor a lock that is taken."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def give_lock(owner: Guarded) -> None:
 def _before_fork() -> None:
     """Wait until no thread is inside, so that the child gets whole objects.
 
-    What contains others (a lower rank) is waited for first, as its threads take the locks in this order. The registry
-    is not held meanwhile: a thread inside may need it.
+    It waits for containers (a lower rank) first, as their threads take the locks in this order. It does not hold the
+    registry meanwhile: a thread inside may need it.
     """
     _forking.acquire()
     while True:

@@ -1,8 +1,8 @@
 """The tail alarm: rewards so far from the rest that no sigma-sub-Gaussian law, with epsilon of them fake, gives them.
 
-A reward beyond t sigma of the true mean has a known chance at most, given the past, so that a bet on a higher chance is
-a supermartingale there. The alarm rings if such bets, for several t, win much at every mean that an arm could have: at
-the true one they do so hardly ever. Section 8 of docs/explanation/certified.md has the proof.
+The probability of a reward beyond t sigma of the true mean, given the past, has a known bound. So a bet on a higher
+probability is a supermartingale at that mean. The alarm sounds if such bets, for several t, win much at every mean that
+an arm could have: at the true one this is rare. Section 8 of docs/explanation/certified.md has the proof.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bestarm.problem import Label, Problem
 Array = NDArray[np.float64]
 
 DISTANCES = np.array([2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 16.0, 24.0, 40.0])  # t, in sigma
-# A false tail alarm, all arms and times together, adds at most so much of delta to the event that an interval misses.
+# A false tail alarm, over all arms and times, adds at most this part of delta to the event that an interval misses.
 SHARE_OF_DELTA = 0.1
 _STEPS = np.concatenate([np.arange(0.0, 4.0, 0.25), [4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0, 40.0]])
 _CELLS = np.concatenate([-_STEPS[:0:-1], _STEPS])  # of means, from the median on; as far as the farthest distance
@@ -53,14 +53,14 @@ class FarRewards:
 
 
 def log_enough(problem: Problem) -> float:
-    """Return the log evidence at which the alarm rings, for each arm and for all together."""
+    """Return the log evidence at which the alarm sounds, for each arm and for all together."""
     return math.log((problem.size + 1) / (SHARE_OF_DELTA * problem.delta))
 
 
 class Tails:
     """The rewards of one arm, and the least number of them beyond each distance, whichever mean is true.
 
-    Means are looked at in cells around the median. From any other mean, at least half of the rewards lie beyond every
+    Means are tried in cells around the median. From any other mean, at least half of the rewards lie beyond every
     distance.
 
     Parameters
@@ -70,7 +70,7 @@ class Tails:
     counts : array, optional
         How often each occurs; once by default.
     missing : int
-        Rewards that are not there, and count as fake.
+        Missing rewards that count as fake.
     """
 
     def __init__(self, values: Array, counts: Array | None = None, missing: int = 0) -> None:
@@ -99,10 +99,10 @@ class Tails:
     def far(
         self, problem: Problem, contamination: str, fakes: float, ends: tuple[float, float] = (-math.inf, math.inf)
     ) -> FarRewards | None:
-        """Return the rewards that lie too far from the rest, if the evidence is enough to ring at every mean.
+        """Return the rewards that lie too far from the rest, if the evidence is enough at every mean.
 
-        `fakes`: where fakes are counted, how many of the rewards there are may be fake; 0 for coins. `ends`: of the
-        interval of the arm, in sigma. Means beyond it are ruled out already, by the evidence of the first alarm.
+        `fakes` is the number of present rewards that may be fake, where fakes are counted; 0 for coins. `ends` are
+        those of the arm's interval, in sigma; the evidence of the first alarm has ruled out means beyond them.
         """
         asked, enough = (contamination, problem.epsilon, fakes), log_enough(problem)
         possible = self._possible(*ends)
@@ -126,7 +126,7 @@ class Tails:
         return np.append((edges[:-1] <= upper) & (edges[1:] >= lower), elsewhere)
 
     def log_evidence(self, contamination: str, epsilon: float, fakes: float, cells: slice = slice(None)) -> Array:
-        """Return, for each cell and distance, the log of the mean of a likelihood ratio over all rates that are bet on.
+        """Return, for each cell and distance, the log of the mean likelihood ratio over all rates that are bet on.
 
         The rates are those above the chance of a reward beyond the distance.
         """
@@ -135,7 +135,7 @@ class Tails:
 
     @property
     def number(self) -> int:
-        """Rewards, those that are missing included."""
+        """The number of rewards, missing ones included."""
         return self._present + self._missing
 
     def least_far(self, ends: tuple[float, float]) -> NDArray[np.int64]:
@@ -146,7 +146,7 @@ class Tails:
 
 
 def _log_ratios(chances: Array, far: Array, number: int) -> Array:
-    """Return, for each distance, the log of the mean of a likelihood ratio over all rates above its chance."""
+    """Return, for each distance, the log of the mean likelihood ratio over all rates above its chance."""
     near = float(number) - far
     gain = np.log(_RATES) - chances[:, None]
     loss = np.log1p(-_RATES) - np.log1p(-np.exp(chances))[:, None]
@@ -159,7 +159,7 @@ def _log_ratios(chances: Array, far: Array, number: int) -> Array:
 def alarm_of_all(
     problem: Problem, contamination: str, tails: Sequence[Tails], fakes: float, ends: Sequence[tuple[float, float]]
 ) -> str | None:
-    """Return the alarm that too many rewards of all arms together lie too far from the rest of their arm, if it rings.
+    """Return the alarm, if it sounds, that too many rewards of all arms lie too far from the rest of their arm.
 
     For contamination that is counted over all arms: each arm by itself could have all of the fakes.
     """
@@ -179,10 +179,10 @@ def _log_mean(logs: Array) -> Array:
 
 
 def log_chances(contamination: str, epsilon: float) -> Array:
-    """Return, for each distance, the log of the chance at most that a reward lies farther than that, given the past.
+    """Return, for each distance, the log of a bound on the probability of a reward beyond it, given the past.
 
-    2 exp(-t^2 / 2) for a clean one. With fakes it is the price of a bet that pays 1 if the reward lies farther, and
-    else nothing. Where fakes are counted they are taken off beforehand.
+    It is 2 exp(-t^2 / 2) for a clean reward. With fakes it is the price of a bet that pays 1 if the reward lies beyond,
+    and nothing otherwise. Where fakes are counted, they are subtracted beforehand.
     """
     clean: Array = math.log(2.0) - 0.5 * DISTANCES**2
     model = resolve(contamination)
@@ -193,7 +193,7 @@ def log_chances(contamination: str, epsilon: float) -> Array:
 
 
 def tails_of(problem: Problem, tapes: Sequence[Array], missing: Sequence[int] | None = None) -> list[Tails]:
-    """Return what the alarm looks at, from the rewards of each arm in any order; nothing if rewards have bounds."""
+    """Return the tails of each arm from its rewards in any order; nothing if rewards have bounds."""
     if problem.bounds is not None:
         return []
     lost = [0] * len(tapes) if missing is None else missing
@@ -201,9 +201,9 @@ def tails_of(problem: Problem, tapes: Sequence[Array], missing: Sequence[int] | 
 
 
 def alarm_of_arm(problem: Problem, label: Label, rewards: int, fits_none: bool, far: FarRewards | None) -> str | None:
-    """Return the alarm that the rewards of an arm contradict sigma or epsilon, if it rings.
+    """Return the alarm, if it sounds, that the rewards of an arm contradict sigma or epsilon.
 
-    A single far reward is named, as it can be looked up; of several, it says more that no mean fits.
+    A single far reward is named, as it can be looked up; if there are several, "no mean fits" says more.
     """
     if fits_none and (far is None or far.number > 1):
         return words.no_mean_fits(problem, label, rewards)

@@ -1,4 +1,4 @@
-"""Rewards that have come in and are not used yet, as they wait for pulls that are still out."""
+"""Rewards that have come in but are not used yet, because they wait for outstanding pulls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bestarm.identification.wording import waiting as words
 
 @dataclass(frozen=True)
 class MissingPull:
-    """A pull that is still out while later rewards have come in.
+    """An outstanding pull that later rewards wait for.
 
     Attributes
     ----------
@@ -37,14 +37,14 @@ class MissingPull:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What has come in and waits, and for what; `str()` says it in words, and it is false if nothing waits.
+    """The rewards that wait, and the pulls they wait for; `str()` says it in words, and it is false if none waits.
 
     Attributes
     ----------
     rewards : int
-        How many rewards have come in and are not used yet.
+        How many rewards have come in but are not used yet.
     pulls : tuple of MissingPull
-        The pulls that they wait for, in the order in which these were asked for. A reward may wait for several.
+        The pulls that they wait for, in the order of asking. A reward may wait for several.
     """
 
     rewards: int = 0

@@ -1,4 +1,4 @@
-"""How a live identification stands: who leads, the evidence, about how many more rewards it takes."""
+"""The progress of a live identification: the leader, the evidence, about how many more rewards it takes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bestarm.progress import status
 
 
 def watched(finder: Any, wanted: bool) -> contextlib.AbstractContextManager[None]:
-    """Show on stderr how an identification stands while the block runs, if wanted.
+    """Show the progress of an identification on stderr while the block runs, if wanted.
 
-    What is shown comes from a copy: which arms are asked for does not depend on it.
+    It reads a copy, so it does not affect which arms are asked for.
     """
     return status("identify", lambda: f"{finder.pulls:,} rewards", lambda: _described(finder), wanted)
 
@@ -26,9 +26,9 @@ def _described(finder: Any) -> str:
 
 
 def describe(finder: Any) -> str:
-    """Return who leads, with the evidence if there is any, and about how many more rewards it takes.
+    """Return the leader, with the evidence if there is any, and about how many more rewards it takes.
 
-    It looks at a copy: to read a verdict may add up rewards in another order, and so change a last digit later.
+    It reads a copy: reading a verdict may add up rewards in another order, and so change a last digit later.
     """
     seen = finder.snapshot()
     if seen.done:
