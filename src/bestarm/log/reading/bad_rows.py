@@ -45,7 +45,7 @@ def described(torn: TornRow) -> tuple[BadRow, str, str]:
     if torn.kind in ("TOO MANY COLUMNS", "MISSING COLUMNS"):
         rule = f"{rule} ({len(torn.part.columns)})"
     text = torn.text.strip("\r\n")[:80]
-    return BadRow(torn.part.name, torn.part.file.line_at(torn.byte), reason, text), rule, fix
+    return BadRow(torn.part.name, torn.file.line_at(torn.byte), reason, text), rule, fix
 
 
 def refuse_open_quotes(torn: Sequence[TornRow]) -> None:

@@ -26,7 +26,7 @@ def count_rewards(log: OpenLog) -> Rewards:
     per_row = max(len(log.columns.arms), len(log.columns.values), 1)
     rows = sum(rows_in.values()) // per_row + len(torn)
     if not rows:
-        raise InputError(log.name, "have rows", "a header alone", "was it written to the end?")
+        raise InputError(log.title, "have rows", "a header alone", "was it written to the end?")
     bad = sum(rows_in[state] for state in BAD) + len(torn)
     refuse_open_quotes(torn)
     if bad and (log.spec.on_bad_row == "refuse" or not (rewards_in or missing)):
@@ -86,7 +86,7 @@ def _check_arms(log: OpenLog, rewards_in: Counter[str], missing: Counter[str], o
         raise InputError(f"the arm {label!r}", "have at least one reward", 0, rest)
     if len(rewards_in) < 2:
         few = sorted(rewards_in)
-        raise InputError(log.name, "have at least two arms", few, "among fewer there is nothing to identify")
+        raise InputError(log.title, "have at least two arms", few, "among fewer there is nothing to identify")
 
 
 def _label_key(labels: Any) -> Callable[[str], Any]:

@@ -61,6 +61,8 @@ class LogFile:
         "none", "gzip" or "zstd".
     is_utf8 : bool
         Whether there are letters beyond ASCII at the top, and they are UTF-8.
+    has_one_line_break : bool
+        Whether it is a copy with one kind of line break.
     notes : tuple of str
         What was guessed about it, a sentence each.
     """
@@ -70,6 +72,7 @@ class LogFile:
     kind: str = "csv"
     compression: str = "none"
     is_utf8: bool = False
+    has_one_line_break: bool = False
     notes: tuple[str, ...] = ()
 
     def open(self) -> IO[bytes]:
@@ -121,6 +124,16 @@ class LogFile:
             shown = "Latin-1 (Windows-1252)" if encoding == _LATIN else encoding.upper().replace("_", "-")
             notes = (f"{self.name} is not in UTF-8; it was read as {shown}.",)
         return replace(self, path=str(target), compression="none", is_utf8=False, notes=notes)
+
+    @property
+    def may_have_mixed_line_breaks(self) -> bool:
+        """Whether DuckDB may fail because a CSV file has several kinds of line break."""
+        return self.kind == "csv" and not self.has_one_line_break
+
+    def with_one_line_break(self, folder: Path) -> LogFile:
+        """Return a copy of a file with mixed line breaks that has one kind of them."""
+        copy = self.rewritten(folder, "utf-8", one_line_break=True)
+        return replace(copy, is_utf8=self.is_utf8, has_one_line_break=True)
 
     def as_latin(self, folder: Path) -> LogFile:
         """Return a copy of a file that was found to be in Latin-1 after all."""

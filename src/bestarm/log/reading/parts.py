@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from bestarm.errors import InputError
@@ -16,14 +15,14 @@ from bestarm.log.reading.database import Database, DatabaseError, identifier, qu
 from bestarm.log.reading.dialect import read_header
 from bestarm.log.reading.files import LogFile, first_line
 from bestarm.log.reading.tables import names_of, select
+from bestarm.log.spec import LogSpec
 
 _NUMBERS = ("FLOAT", "DOUBLE", "DECIMAL", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")  # and unsigned ones
 _KEYS_FROM = 1000  # objects of JSON that are looked at for the names of columns
 
 
-@dataclass
 class Part:
-    """A part of a log whose columns have types.
+    """A part of a log.
 
     Attributes
     ----------
@@ -32,16 +31,27 @@ class Part:
     columns : tuple of str
         Names of the columns.
     types : mapping of str to str
-        Types of the columns.
+        Types of the columns, where they have any.
+    file : LogFile, optional
+        The file that it is.
     """
 
-    name: str
-    columns: tuple[str, ...]
-    types: Mapping[str, str] = field(default_factory=dict)
     broken = "false"  # whether a row cannot be read at all, in SQL
     row_noun = "row"  # what a place in it is called
     has_header = True
     can_reject = False  # whether DuckDB leaves out rows that it cannot split into cells
+
+    def __init__(self, name: str, columns: tuple[str, ...] = (), file: LogFile | None = None) -> None:
+        self.name, self.columns, self.file = name, columns, file
+        self.types: Mapping[str, str] = {}
+
+    @property
+    def title(self) -> str:
+        """What it is called as the subject of an error."""
+        return self.name
+
+    def prepare(self, database: Database, used: Sequence[str]) -> None:
+        """Make the columns in use ready to be selected from."""
 
     def scan(self) -> str:
         """Return what DuckDB selects from."""
@@ -87,7 +97,12 @@ class TablePart(Part):
         super().__init__("the table", tuple(names_of(table)))
         self._table = table
 
-    def register(self, database: Database, used: Sequence[str]) -> None:
+    @property
+    def title(self) -> str:
+        """What it is called as the subject of an error."""
+        return "data"
+
+    def prepare(self, database: Database, used: Sequence[str]) -> None:
         """Let queries select from the columns in use."""
         database.register("log_table", select(self._table, used))
         self.types = {name: str(kind) for name, kind, *_ in database.ask("columns_of", relation="log_table")}
@@ -105,7 +120,7 @@ class ParquetPart(Part):
     """A Parquet file."""
 
     def __init__(self, file: LogFile, database: Database) -> None:
-        super().__init__(file.name, ())
+        super().__init__(file.name, (), file)
         self._path = file.path
         try:
             rows = database.ask("columns_of", relation=self.scan())
@@ -123,8 +138,8 @@ class TextPart(Part):
     """A file of text, whose cells are texts."""
 
     def __init__(self, file: LogFile, columns: tuple[str, ...]) -> None:
-        super().__init__(file.name, columns)
-        self.file = file
+        super().__init__(file.name, columns, file)
+        self._file, self._path = file, quoted(file.path)
         self._options = f"compression={quoted(file.compression)}, hive_partitioning=false"
 
     def text(self, name: str | None) -> str:
@@ -159,7 +174,7 @@ class CsvPart(TextPart):
         dialect, header = self._dialect, str(self.has_header).lower()
         columns = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(len(self.columns)))
         return (
-            f"read_csv({quoted(self.file.path)}, auto_detect=false, header={header}, skip={dialect.skip}, "
+            f"read_csv({self._path}, auto_detect=false, header={header}, skip={dialect.skip}, "
             f"delim={quoted(dialect.delimiter)}, quote={quoted(dialect.quote)}, escape={quoted(dialect.escape)}, "
             f"columns={{{columns}}}, store_rejects=true, {self._options})"
         )
@@ -173,7 +188,7 @@ class CsvPart(TextPart):
         return f"[{', '.join(f'c{index}' for index in range(len(self.columns)))}]"
 
     def _numbered(self) -> Iterator[tuple[int, list[str]]]:
-        with self.file.text() as text:
+        with self._file.text() as text:
             reader, line = self._dialect.reader(text), 1
             try:
                 for cells in reader:
@@ -195,8 +210,7 @@ class JsonArrayPart(TextPart):
 
     def scan(self) -> str:
         """Return what DuckDB selects from."""
-        path = quoted(self.file.path)
-        return f"(SELECT json AS line FROM read_json_objects({path}, format='array', {self._options}))"
+        return f"(SELECT json AS line FROM read_json_objects({self._path}, format='array', {self._options}))"
 
     def column(self, name: str) -> str:
         """Return a column in SQL."""
@@ -216,22 +230,26 @@ class JsonLinesPart(JsonArrayPart):
     def scan(self) -> str:
         """Return what DuckDB selects from: CSV without delimiters and quotes, so that a row is a line."""
         return (
-            f"(SELECT * FROM read_csv({quoted(self.file.path)}, auto_detect=false, header=false, delim='\x01', "
+            f"(SELECT * FROM read_csv({self._path}, auto_detect=false, header=false, delim='\x01', "
             f"quote='', escape='', columns={{'line': 'VARCHAR'}}, store_rejects=true, {self._options}) "
             "WHERE trim(coalesce(line, '')) <> '')"
         )
 
     def _numbered(self) -> Iterator[tuple[int, list[str]]]:
-        with self.file.text() as text:
+        with self._file.text() as text:
             yield from ((number, [line.rstrip("\r\n")]) for number, line in enumerate(text, 1))
 
 
-def open_part(file: LogFile, database: Database, wanted: Sequence[str], *, may_lack_header: bool) -> Part:
-    """Return a file as a part of a log; `wanted` are the columns that the user named."""
+def open_parts(table: Any, files: Sequence[LogFile], database: Database, spec: LogSpec) -> list[Part]:
+    """Return the parts of a log: its files, or a table."""
+    return [_open_part(file, database, spec) for file in files] or [TablePart(table)]
+
+
+def _open_part(file: LogFile, database: Database, spec: LogSpec) -> Part:
     if file.kind == "parquet":
         return ParquetPart(file, database)
     if file.kind == "csv":
-        return CsvPart(file, wanted, may_lack_header=may_lack_header)
+        return CsvPart(file, spec.wanted, may_lack_header=not spec.wide)
     return (JsonLinesPart if file.kind == "json" else JsonArrayPart)(file, database)
 
 

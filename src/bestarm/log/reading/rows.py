@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,15 +15,7 @@ from bestarm.errors import InputError
 from bestarm.log.reading.columns import LogColumns, choose
 from bestarm.log.reading.database import UNPACKING_ERRORS, Database, DatabaseError, Progress
 from bestarm.log.reading.files import LogFile, find_files, first_line
-from bestarm.log.reading.parts import (
-    JsonArrayPart,
-    JsonLinesPart,
-    Part,
-    TablePart,
-    TextPart,
-    open_part,
-    select_cells,
-)
+from bestarm.log.reading.parts import JsonArrayPart, JsonLinesPart, Part, open_parts, select_cells
 from bestarm.log.reading.tables import as_table
 from bestarm.log.spec import LogSpec
 
@@ -37,7 +29,8 @@ _WRONG_ENCODING = "INVALID ENCODING"
 class TornRow(NamedTuple):
     """A row that DuckDB could not split into cells: where, what kind of error, and what was there."""
 
-    part: TextPart
+    part: Part
+    file: LogFile
     byte: int
     kind: str
     text: str
@@ -46,44 +39,69 @@ class TornRow(NamedTuple):
 @contextmanager
 def open_log(data: Any, spec: LogSpec, progress: Progress | None = None) -> Iterator[OpenLog]:
     """Open a log, with its rows in a database until it is closed."""
-    with tempfile.TemporaryDirectory(prefix="bestarm-log-") as name:
-        folder = Path(name)
-        table = as_table(data)
-        files = [] if table is not None else find_files(data, folder)
-        log = _loaded(table, files, spec, folder, progress)
+    with tempfile.TemporaryDirectory(prefix="bestarm-log-") as folder, ExitStack() as stack:
+        log = _opened(data, spec, Path(folder), lambda: stack.enter_context(closing(Database(Path(folder), progress))))
         try:
             yield log
         except DatabaseError as error:
-            raise log.refusal(error) from error
-        finally:
-            log.database.close()
+            raise _refusal(log.files, error) from error
 
 
-def _loaded(table: Any, files: list[LogFile], spec: LogSpec, folder: Path, progress: Progress | None) -> OpenLog:
+def _opened(data: Any, spec: LogSpec, folder: Path, new_database: Callable[[], Database]) -> OpenLog:
     """Return an open log; files are copied, and read again, if DuckDB stumbles over their encoding or line breaks."""
-    for attempt in range(3):
-        log = OpenLog(Database(folder, progress), table, files, spec)
-        is_done = False
+    table = as_table(data)
+    files = [] if table is not None else find_files(data, folder)
+    for is_last in (False, False, True):
+        database = new_database()
         try:
-            log.load()
-            torn = [row.part.file for row in log.torn_rows() if row.kind == _WRONG_ENCODING]
-            latin = {file.path for file in torn if not file.is_utf8} if attempt < 2 else set()
-            is_done = not latin
-            files = [file.as_latin(folder) if file.path in latin else file for file in files]
+            parts = open_parts(table, files, database, spec)
+            log = OpenLog(database, parts, _choose_columns(parts, spec), spec)
+            torn = [row.file for row in log.torn_rows() if row.kind == _WRONG_ENCODING]
+            latin = [file for file in torn if not file.is_utf8]
+            if not latin or is_last:
+                break
+            files = [file.as_latin(folder) if file in latin else file for file in files]
         except DatabaseError as error:
-            texts = {file.path for file in files if file.kind == "csv"}
-            if attempt or not texts:
-                raise log.refusal(error) from error
-            files = [
-                file.rewritten(folder, "utf-8", one_line_break=True) if file.path in texts else file for file in files
-            ]
-        finally:
-            if not is_done:
-                log.database.close()
-        if is_done:
-            break
+            if is_last or not any(file.may_have_mixed_line_breaks for file in files):
+                raise _refusal(files, error) from error
+            files = [file.with_one_line_break(folder) if file.may_have_mixed_line_breaks else file for file in files]
+        database.close()
     log.settle_commas()
     return log
+
+
+def _choose_columns(parts: Sequence[Part], spec: LogSpec) -> LogColumns:
+    """Return which column is what in the first part; refuse parts that do not have the same columns."""
+    first = parts[0]
+    _check_rows(first)
+    columns = choose(first.columns, spec, is_headed=all(part.has_header for part in parts))
+    for name in columns.used:
+        if first.columns.count(name) > 1:
+            raise InputError(first.title, "have one column of a name", name, "two have this one; rename one of them")
+    for part in parts[1:]:
+        lacking = [name for name in columns.used if name not in part.columns]
+        if lacking and not isinstance(part, JsonArrayPart):
+            fix = f"{first.name} has it; all files of a log have the same columns"
+            raise InputError(part.name, f"have the column {lacking[0]!r}", list(part.columns), fix)
+        if isinstance(part, JsonLinesPart):
+            _check_rows(part)
+    return columns
+
+
+def _check_rows(part: Part) -> None:
+    if not part.columns:
+        raise InputError(part.title, "have rows", "none", "is it JSON lines, an object a line?")
+
+
+def _refusal(files: Sequence[LogFile], error: Exception) -> InputError:
+    """Return the error for a log that DuckDB cannot read."""
+    packed = [file for file in files if file.compression != "none"]
+    named = [file for file in files if file.path in str(error)]
+    if packed and isinstance(error, UNPACKING_ERRORS):
+        return next((file for file in packed if file in named), packed[0]).damaged(error)
+    name = next((file.name for file in (*named, *files)), "data")
+    fix = "it is damaged, or of another kind than it looks"
+    return InputError(name, "be a table that can be read", first_line(error), fix)
 
 
 class OpenLog:
@@ -94,38 +112,37 @@ class OpenLog:
     and how).
     """
 
-    def __init__(self, database: Database, table: Any, files: Sequence[LogFile], spec: LogSpec) -> None:
-        self.database, self.spec = database, spec
-        self.files = files
-        self._table = table
-        self.parts: list[Part] = []
-        self.columns = LogColumns()
+    def __init__(self, database: Database, parts: Sequence[Part], columns: LogColumns, spec: LogSpec) -> None:
+        self.database, self.parts, self.columns, self.spec = database, parts, columns, spec
         self.has_commas = True  # whether a comma may be a decimal one
         self.lost_time: str | None = None  # a column with the name of a time that does not have times
-        self.is_few = False  # whether there are few different rewards
+        for part in parts:
+            part.prepare(database, columns.used)
+        self._make_cells()
+        self._drop_bad_time()
+        self.keep_order(True)
+        database.run("kept", kind="TABLE" if self.has_table else "VIEW")
+        database.ask("sample_rows", sample=_SAMPLE)
+        ((different,),) = database.ask("sample_rewards")
+        self.keep_order(False)
+        self.is_few = different <= FEW  # whether there are few different rewards
+        database.run("grouped_few" if self.is_few else "grouped_many")
+        self._understand()
 
     @property
-    def name(self) -> str:
-        """The name of the first file, or "data"."""
-        return self.files[0].name if self.files else "data"
+    def files(self) -> list[LogFile]:
+        """The files; none if it is a table."""
+        return [part.file for part in self.parts if part.file is not None]
+
+    @property
+    def title(self) -> str:
+        """What the log is called in errors: the name of the first file, or "data"."""
+        return self.parts[0].title
 
     @property
     def has_table(self) -> bool:
         """Whether the rows are kept as a table: several passes over them are needed."""
         return self.columns.source is not None or self.columns.time is not None
-
-    def load(self) -> None:
-        """Read the log into the tables."""
-        self._choose_columns()
-        self._drop_bad_time()
-        self.keep_order(True)
-        self.database.run("kept", kind="TABLE" if self.has_table else "VIEW")
-        self.database.ask("sample_rows", sample=_SAMPLE)
-        ((different,),) = self.database.ask("sample_rewards")
-        self.keep_order(False)
-        self.is_few = different <= FEW
-        self.database.run("grouped_few" if self.is_few else "grouped_many")
-        self._understand()
 
     def keep_order(self, is_kept: bool) -> None:
         """Say whether rows come out of queries in the order of the file; without, queries are faster."""
@@ -147,35 +164,6 @@ class OpenLog:
         """
         self.number_rows()
         return self.database.run("in_order")
-
-    # ------------------------------------------------------------------------------------------------------ columns
-
-    def _choose_columns(self) -> None:
-        spec, database = self.spec, self.database
-        self.parts = [open_part(file, database, spec.wanted, may_lack_header=not spec.wide) for file in self.files] or [
-            TablePart(self._table)
-        ]
-        first = self.parts[0]
-        if not first.columns:
-            raise InputError(self.name, "have rows", "none", "is it JSON lines, an object a line?")
-        self.columns = choose(first.columns, spec, is_headed=all(part.has_header for part in self.parts))
-        for name in self.columns.used:
-            if first.columns.count(name) > 1:
-                raise InputError(self.name, "have one column of a name", name, "two have this one; rename one of them")
-        for part in self.parts[1:]:
-            self._check_columns(part)
-        if isinstance(first, TablePart):
-            first.register(database, self.columns.used)
-        self._make_cells()
-
-    def _check_columns(self, part: Part) -> None:
-        """Refuse a file that does not have the columns of the first."""
-        lacking = [name for name in self.columns.used if name not in part.columns]
-        if lacking and not isinstance(part, JsonArrayPart):
-            fix = f"{self.name} has it; all files of a log have the same columns"
-            raise InputError(part.name, f"have the column {lacking[0]!r}", list(part.columns), fix)
-        if not part.columns and isinstance(part, JsonLinesPart):
-            raise InputError(part.name, "have rows", "none", "is it JSON lines, an object a line?")
 
     def _make_cells(self) -> None:
         self._tell_rules()
@@ -231,20 +219,13 @@ class OpenLog:
 
     def torn_rows(self) -> list[TornRow]:
         """Return the rows that DuckDB could not split into cells, in the order of the files."""
-        torn = {part.file.path: (index, part) for index, part in enumerate(self.parts) if isinstance(part, TextPart)}
         if not any(part.can_reject for part in self.parts):
             return []
-        found = [(*torn[path], byte, kind, text or "") for path, byte, kind, text in self.database.ask("rejected")]
-        rows = sorted(found, key=lambda row: (row[0], *row[2:]))
-        firsts = {(index, byte): TornRow(part, byte, kind, text) for index, part, byte, kind, text in reversed(rows)}
-        return list(reversed(firsts.values()))
-
-    def refusal(self, error: Exception) -> InputError:
-        """Return the error for a log that DuckDB cannot read."""
-        packed = [file for file in self.files if file.compression != "none"]
-        named = [file for file in self.files if file.path in str(error)]
-        if packed and isinstance(error, UNPACKING_ERRORS):
-            return next((file for file in packed if file in named), packed[0]).damaged(error)
-        name = named[0].name if named else self.name
-        fix = "it is damaged, or of another kind than it looks"
-        return InputError(name, "be a table that can be read", first_line(error), fix)
+        found = self.database.ask("rejected")
+        torn = [
+            TornRow(part, part.file, byte, kind, text or "")
+            for part in self.parts
+            for path, byte, kind, text in found
+            if part.file is not None and part.file.path == path
+        ]
+        return list({(row.file.path, row.byte): row for row in reversed(torn)}.values())[::-1]
