@@ -48,9 +48,10 @@ class Said(NamedTuple):
 
     def up_to(self, end: float) -> Said:
         """Return what was said by pulls with numbers below `end`."""
-        return self._at(self.numbers < end)
+        return self.at(self.numbers < end)
 
-    def _at(self, rows: NDArray[np.bool_]) -> Said:
+    def at(self, rows: NDArray[np.bool_]) -> Said:
+        """Return some of the rows."""
         return Said(self.sources[rows], self.values[rows], self.numbers[rows], self.order[rows])
 
     def rewards(self) -> NDArray[np.float64]:
@@ -62,7 +63,7 @@ class Said(NamedTuple):
         also, match = self.match(other)
         kept = np.ones(self.sources.size, np.bool_)
         kept[also] = self.order[also] < other.order[match]
-        return self._at(kept)
+        return self.at(kept)
 
     def match(self, other: Said) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the rows of the sources that were asked about both arms: here, and in the other."""
@@ -121,16 +122,15 @@ class Sources:
         return self._model.allowed(self._problem.epsilon, self.number, self._share_from)
 
     def openings(self) -> tuple[list[NDArray[np.float64]], list[int]]:
-        """Return for each arm what those sources said of it that were asked about it before any other arm.
+        """Return for each arm what the sources said that were asked about it before any other arm.
 
-        And how many of them were, or may have been, cancelled: those may be dishonest.
+        The second list counts for each arm the cancelled pulls that were, or may have been, the first of their source.
         """
-        firsts = np.unique(np.frombuffer(self._sources, np.int64), return_index=True)[1]
-        values, arms = np.frombuffer(self._values)[firsts], np.frombuffer(self._arms, np.int64)[firsts]
-        gone = np.isnan(values)
-        said = [values[(arms == index) & ~gone] for index in range(self._problem.size)]
-        silent = np.bincount(arms[gone], minlength=self._problem.size).tolist()
-        return said, [number + self._unnamed[index] for index, number in enumerate(silent)]
+        opening = np.zeros(len(self._sources), np.bool_)
+        opening[np.unique(np.frombuffer(self._sources, np.int64), return_index=True)[1]] = True
+        said = [part.at(opening[part.order]) for part in self.by_arm()]
+        silent = [int(np.isnan(part.values).sum()) + self._unnamed[index] for index, part in enumerate(said)]
+        return [part.rewards() for part in said], silent
 
     def tell(self, index: int, value: float, source: Hashable, number: int = BY_LABEL) -> bool:
         """Take in what a source said of an arm; False if it was asked about that arm before, which counts once."""

@@ -157,6 +157,8 @@ class Replica:
 
     def fold(self, events: Sequence[Event]) -> None:
         """Take in the events that follow."""
+        if not events:
+            return
         for seq, event in enumerate(events, self.seq + 1):
             if event.seq != seq:
                 raise ValueError(f"event {event.seq} does not follow {seq - 1}")
