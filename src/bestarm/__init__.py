@@ -1,4 +1,7 @@
-"""Find which of K options has the highest mean reward, even if some of the rewards were corrupted."""
+"""Find which of K options has the highest mean reward, even if some of the rewards were corrupted.
+
+`bestarm.__all__` lists the public names; a name is loaded when it is first used. Other modules may change.
+"""
 
 from __future__ import annotations
 

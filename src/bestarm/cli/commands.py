@@ -45,33 +45,33 @@ class Command:
 
 
 def grouped(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command whose parameters that are dataclasses of options are replaced by their fields.
+    """Return a command that has the fields of a dataclass as options, for each parameter that is such a dataclass.
 
-    So options that belong together, or that several commands share, are declared once: the command line has them one
-    by one, and the function gets them as one object.
+    So options that belong together, or that several commands share, are declared once; the function gets them as one
+    object.
     """
     hints = get_type_hints(function, include_extras=True)
     groups = {name: kind for name, kind in hints.items() if is_dataclass(kind) and isinstance(kind, type)}
-    parameters: dict[str, inspect.Parameter] = {}
+    options: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
-        if name in groups:
-            types = get_type_hints(groups[name], include_extras=True)
-            defaults = {one.name: one.default for one in fields(groups[name])}
-        else:
-            types, defaults = {name: hints[name]}, {name: parameter.default}
-        for option, value in defaults.items():
-            default = inspect.Parameter.empty if value is MISSING else value
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters[option] = inspect.Parameter(option, kind, default=default, annotation=types[option])
+        alone = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])]
+        options += _options_of(groups[name]) if name in groups else alone
 
     @functools.wraps(function)
     def command(**values: Any) -> Any:
         made = {name: kind(**{one.name: values.pop(one.name) for one in fields(kind)}) for name, kind in groups.items()}
         return function(**values, **made)
 
-    command.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
-    command.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    command.__annotations__ = {option.name: option.annotation for option in options}
+    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     return command
+
+
+def _options_of(group: type) -> list[inspect.Parameter]:
+    types = get_type_hints(group, include_extras=True)
+    empty, kind = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
+    defaults = {one.name: empty if one.default is MISSING else one.default for one in fields(group)}
+    return [inspect.Parameter(name, kind, default=defaults[name], annotation=types[name]) for name in defaults]
 
 
 def all_commands() -> list[Command]:

@@ -279,7 +279,7 @@ def wrong_arm(name: str, arm: object, arms: int, told: int) -> PolicyError:
 def wrong_decision(name: str, decision: object, arms: int, told: int) -> PolicyError:
     """Return the error for a policy whose decision is invalid."""
     rule = f"decide on None, on an arm from 0 to {arms - 1}, or on -1 for no winner"
-    fix = f"{name}.decision gave it after {told + 1:,} rewards, the last of which was not recorded"
+    fix = f"{name}.decision gave it after {told + 1:,} rewards; the last one was not recorded"
     return PolicyError("method", rule, decision, fix)
 
 
