@@ -1,4 +1,4 @@
-"""What a verdict on a log assumes, in plain words, and what the log itself says against it.
+"""The assumptions of a verdict on a log, in plain words, and checks of the log against them.
 
 Section 13 of docs/explanation/certified.md has the same in symbols, and the proof.
 """
@@ -20,7 +20,7 @@ Counts = NDArray[np.int64]
 
 
 def promise(rewards: Rewards, model: Contamination, paired: bool = False) -> str:
-    """Return what the error probability rests on, in plain words."""
+    """Return the assumptions behind the error probability, in plain words."""
     said = model.log_promise(paired)
     health, lost = rewards.health, int(rewards.missing.sum())
     which = "missing" if not health.outside else "missing or out-of-bounds" if health.missing else "out-of-bounds"
@@ -38,7 +38,7 @@ def promise(rewards: Rewards, model: Contamination, paired: bool = False) -> str
 
 
 def check_log(rewards: Rewards, model: Contamination, bounds: object, paired: bool) -> None:
-    """Refuse a log with a single arm, or pairs of rewards without sources or bounds."""
+    """Reject a log with a single arm, or `paired` without sources or bounds."""
     if len(rewards.labels) < 2:
         raise InputError("log", "have at least two arms", rewards.labels, "which column is the arm?")
     if paired and (not model.by_source or bounds is None):
@@ -46,7 +46,7 @@ def check_log(rewards: Rewards, model: Contamination, bounds: object, paired: bo
 
 
 def check_missing(rewards: Rewards, problem: Problem, model: Contamination, aside: Counts) -> None:
-    """Refuse a log where more rewards are missing or out of bounds, and so count as replaced, than epsilon allows."""
+    """Reject a log where more rewards are missing or out of bounds, and so count as replaced, than epsilon allows."""
     missing, numbers = rewards.missing, rewards.numbers + rewards.missing + aside
     fix = Phrase(
         "give a larger epsilon, or {} if being missing has nothing to do with what they would have been",
@@ -82,5 +82,5 @@ def lost_beyond(
 
 
 def _total(rewards: Rewards, model: Contamination, numbers: Counts) -> int:
-    """Return what a shared epsilon is a share of: the sources, or all rewards."""
+    """Return the number that a shared epsilon is a share of: the sources, or all rewards."""
     return rewards.sources.number if model.by_source and rewards.sources else int(numbers.sum())

@@ -1,6 +1,7 @@
-"""The evidence in a log of sources: what each said first of two arms, or the difference (section 11 of certified.md).
+"""The evidence in a log of sources: the first of two arms that each rewarded, or the difference (section 11).
 
-In the first case the order of the rows of one and the same source matters, in the second no order at all.
+In the first case only the order of rows of the same source matters, in the second no order at all. Section numbers are
+those of certified.md.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _FEW = 0.05
 
 
 class SourceEvidence(LogEvidence):
-    """The evidence in what sources said: each enters a pair once, by what it said first of the two (section 11)."""
+    """The evidence of sources: each enters a pair once, by the arm that it rewarded first (section 11)."""
 
     def __init__(
         self,
@@ -53,7 +54,7 @@ class SourceEvidence(LogEvidence):
 
     @property
     def base(self) -> int:
-        """What epsilon is a share of: the sources."""
+        """The number that epsilon is a share of: the sources."""
         return self._table.number
 
     def worse(self, allowance: Allowance, hasty: bool = False) -> NDArray[np.bool_]:
@@ -66,7 +67,7 @@ class SourceEvidence(LogEvidence):
         return found
 
     def is_proved(self, b: int, a: int, allowance: Allowance, lead: float = 0.0, times: float = 1.0) -> bool:
-        """Tell whether b is proved to lead a by more than `lead`, with so many times the rewards, all else equal."""
+        """Tell whether b is proved to lead a by more than `lead`, with `times` as many rewards of the same kind."""
         return super().is_proved(b, a, self._with_lost(b, a, allowance), lead, times)
 
     def judge(self, b: int, a: int, allowance: Allowance) -> tuple[float, float]:
@@ -78,7 +79,7 @@ class SourceEvidence(LogEvidence):
         return super().is_hidden(b, a, self._with_lost(b, a, allowance))
 
     def _with_lost(self, b: int, a: int, allowance: Allowance) -> Allowance:
-        """Return an allowance that pays once more for what is missing of two arms.
+        """Return an allowance that pays once more for missing rewards of two arms.
 
         A source whose missing reward was its first of the two enters by the other arm: what it would have said is gone,
         and what it says is chosen (section 13).
@@ -86,7 +87,7 @@ class SourceEvidence(LogEvidence):
         return replace(allowance, shared=allowance.shared + float(self._lost[b] + self._lost[a]))
 
     def _independent_piles(self) -> list[Pile]:
-        """Return what each source said first of all: which arm that is of does not depend on what it is."""
+        """Return the very first reward of each source: its arm does not depend on its value."""
         _, openings = np.unique(self._table.source, return_index=True)
         arm = self._table.arm[openings]
         return [self._count(openings[arm == index]) for index in range(self._problem.size)]
@@ -132,7 +133,7 @@ class PairedEvidence(SourceEvidence):
     """The same by the difference of what a source said of two arms, within bounds: 1 + lambda (x_b - x_a - lead)."""
 
     def is_proved(self, b: int, a: int, allowance: Allowance, lead: float = 0.0, times: float = 1.0) -> bool:
-        """Tell whether b is proved to lead a by more than `lead`, with so many times the sources, all else equal."""
+        """Tell whether b is proved to lead a by more than `lead`, with `times` as many sources of the same kind."""
         return self._log_evidence(b, a, allowance.shared, lead / self.scale, times) >= self.enough
 
     def judge(self, b: int, a: int, allowance: Allowance) -> tuple[float, float]:
@@ -147,7 +148,7 @@ class PairedEvidence(SourceEvidence):
         return evidence, lead * self.scale
 
     def is_hidden(self, b: int, a: int, allowance: Allowance) -> bool:
-        """Return False: no limit is looked for."""
+        """Return False: sources have no limit."""
         return False
 
     def is_one_sided(self, b: int, a: int) -> bool:
@@ -155,12 +156,12 @@ class PairedEvidence(SourceEvidence):
         return False
 
     def single_share(self, b: int, a: int) -> float:
-        """Return of those who rewarded one of two arms, or both, the share who rewarded one only."""
+        """Return the share of sources that rewarded only one of two arms, among those that rewarded any."""
         _, counts, single = self._differences(b, a)
         return single / max(single + float(counts.sum()), 1.0)
 
     def _log_evidence(self, b: int, a: int, count: float, lead: float, times: float) -> float:
-        """Return log W of the differences; of a source that rewarded one of the two, the worst, 1 - lambda.
+        """Return log W of the differences; a source that rewarded only one of the two counts as the worst, 1 - lambda.
 
         Divided by 1 + |lead|, the excess over a lead is between -1 and 1 as well, so that the odds of a bet stay.
         """
@@ -175,7 +176,7 @@ class PairedEvidence(SourceEvidence):
         return top + math.log(sum(math.exp(value - top) for value in logs) / len(LAMBDAS))
 
     def _differences(self, b: int, a: int) -> tuple[Array, Array, int]:
-        """Return the differences of those who rewarded both, ascending, how often each occurs, and how many did not."""
+        """Return the differences of sources that rewarded both, ascending, their counts, and how many did not."""
         if (b, a) not in self._known_differences:
             ups, other = self._whens[b], self._when_of(self._whens[b], a)
             both = other >= 0

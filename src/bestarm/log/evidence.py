@@ -1,9 +1,9 @@
-"""The evidence in a log, all rows at once: which arms are proved worse, and what else is read off.
+"""The evidence in a log, all rows at once: which arms are proved worse, leads, intervals and alarms.
 
-Section numbers are those of docs/explanation/certified.md; section 13 is about logs. The bets are fixed by the question
-without its epsilon, and serve every epsilon and every count of replaced rewards: the evidence falls as either grows, so
-that all verdicts at an epsilon that is true, or a count that is not exceeded, are right together with probability at
-least 1 - delta, and none of them contradicts another, whichever epsilon was asked about.
+Section numbers are those of docs/explanation/certified.md; section 13 is about logs. The question without its epsilon
+fixes the bets, which serve every epsilon and every count of replaced rewards: the evidence falls as either grows. So
+all verdicts at a true epsilon, or with a count that is not exceeded, are right together with probability at least
+1 - delta, and none contradicts another, whichever epsilon was asked about.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from bestarm.methods.bets import SPACING, farthest_clip, unpriced
 from bestarm.methods.log_bets import RATES
 from bestarm.problem import Problem
 
-_SMALLEST_LIMIT = 512  # rewards of each of two arms before it is asked whether contamination hides a lead
+_SMALLEST_LIMIT = 512  # rewards of each of two arms before the test whether contamination hides a lead
 _THREADS = 2
 RIVALS = 16  # arms that others are compared with: those whose means are highest by their clean lower ends
 
@@ -73,9 +73,9 @@ class LogEvidence:
         self.order = self._ranked()
 
     def _ranked(self) -> NDArray[np.int64]:
-        """Return the arms from the best guess down: by the lower ends of intervals, were nothing replaced.
+        """Return the arms from the best guess down: by the lower ends of intervals if nothing were replaced.
 
-        So an arm of a few high rewards does not lead. Ties, and arms without an end, go by location and index.
+        So an arm with a few high rewards does not lead. Location and index break ties, and rank arms without an end.
         """
         clean = self.at_count(0)
         lower = np.array([self._interval(index, clean)[0] for index in range(len(self.piles))])
@@ -104,7 +104,7 @@ class LogEvidence:
 
     @property
     def total(self) -> int:
-        """All rewards N, those missing included."""
+        """All rewards N, missing ones included."""
         return sum(pile.number for pile in self.piles)
 
     @property
@@ -115,7 +115,7 @@ class LogEvidence:
     # ------------------------------------------------------------------------------------------- what may be replaced
 
     def at_epsilon(self, epsilon: float) -> Allowance:
-        """Return what epsilon allows for besides what is missing (section 3): a share of what there is in the end."""
+        """Return the allowance at an epsilon besides missing rewards (section 3): a share of the whole log."""
         model, own, shared = self.contamination, np.zeros(len(self.piles)), 0.0
         rule = priced(self.rule, self.problem, model.family, partial(model.price, epsilon=epsilon))
         if model.shared:
@@ -126,7 +126,7 @@ class LogEvidence:
 
     @property
     def base(self) -> int:
-        """What epsilon is a share of, where it is one of all: the rewards N, those set aside included."""
+        """The number that a shared epsilon is a share of: the rewards N, those set aside included."""
         return self.total + sum(pile.aside for pile in self.piles)
 
     def allowed(self, epsilon: float) -> float:
@@ -134,7 +134,7 @@ class LogEvidence:
         return float(self.contamination.allowed(epsilon, self.base))
 
     def at_count(self, count: int) -> Allowance:
-        """Return what so many replaced rewards come to: of all together, or on each arm, as epsilon is meant."""
+        """Return the allowance for `count` replaced rewards: of all together, or on each arm, as the model says."""
         rule = priced(self.rule, self.problem, self.contamination.family, unpriced)
         if self.contamination.shared:
             return Allowance(rule, np.zeros(len(self.piles)), float(count))
@@ -146,7 +146,7 @@ class LogEvidence:
     def worse(self, allowance: Allowance, hasty: bool = False) -> NDArray[np.bool_]:
         """Return which arms are proved worse than one of a higher location (section 4).
 
-        If `hasty`, only whether all but the first are: what comes after one that is not counts as not proved.
+        If `hasty`, it only finds out whether all but the first are: arms after one that is not count as not proved.
         """
         found = np.zeros(len(self.piles), np.int64)
         rows = self._less(self._rows, allowance.own, allowance.rule)
@@ -154,7 +154,7 @@ class LogEvidence:
         return found > 0
 
     def is_proved(self, b: int, a: int, allowance: Allowance, lead: float = 0.0, times: float = 1.0) -> bool:
-        """Tell whether b is proved to lead a by more than `lead`, with so many times the rewards, all else equal."""
+        """Tell whether b is proved to lead a by more than `lead`, with `times` as many rewards of the same kind."""
         rows = _enlarged(self._pair(b, a, allowance), times, self._bounded)
         sums = self._sums(rows, allowance)
         return bool(proves(sums, 0, 1, lead / self.scale, times * allowance.shared, self.enough))
@@ -208,7 +208,7 @@ class LogEvidence:
         return float(found[0]), float(found[1])
 
     def _count_on(self, index: int, allowance: Allowance) -> float:
-        """Return how many rewards of an arm may have been replaced, besides what is missing."""
+        """Return how many rewards of an arm may have been replaced, besides missing ones."""
         return float(allowance.own[index] + allowance.shared)
 
     def ringing(self, allowance: Allowance) -> list[int]:
@@ -243,7 +243,7 @@ class LogEvidence:
         return alarm_of_all(problem, self.contamination, self._tails, allowance.shared, ends)
 
     def _independent_piles(self) -> list[Pile]:
-        """Return rewards of each arm that are independent of each other, and of which arm they are of."""
+        """Return rewards of each arm that are independent of each other and of the choice of arm."""
         return self.piles
 
     # ----------------------------------------------------------------------------------------------------------- rows
@@ -253,7 +253,7 @@ class LogEvidence:
         return self.piles[b], self.piles[a]
 
     def _pair(self, b: int, a: int, allowance: Allowance) -> NDArray[np.void]:
-        """Return the sums of the two arms of a pair, less what each of them pays by itself."""
+        """Return the sums of the two arms of a pair, minus the price that each pays by itself."""
         return self._less(self._rows[[b, a]], allowance.own[[b, a]], allowance.rule)
 
     def _less(self, rows: NDArray[np.void], own: Array, rule: Rule) -> NDArray[np.void]:
@@ -296,7 +296,7 @@ class LogEvidence:
 
 
 def _enlarged(rows: NDArray[np.void], times: float, bounded: bool) -> NDArray[np.void]:
-    """Return the sums of so many times the rewards, of the same kind."""
+    """Return the sums for `times` as many rewards of the same kind."""
     if times == 1.0:
         return rows
     rows = rows.copy()

@@ -15,26 +15,26 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Pile:
-    """Rewards in the units of the bets: different values, ascending, and how often each occurs."""
+    """Rewards in the units of the bets: distinct values, ascending, and how often each occurs."""
 
     values: Array
     counts: Array
-    missing: int = 0  # rewards that count as replaced, at the least that h can be
+    missing: int = 0  # missing rewards that count as replaced, with the least value of h
     aside: int = 0  # rewards that were used for something else, and may be clean while those here are replaced
 
     @property
     def number(self) -> int:
-        """How many rewards there are, those missing included."""
+        """The number of rewards, missing ones included."""
         return int(self.counts.sum()) + self.missing
 
     @property
     def mean(self) -> float:
-        """Mean of those that are there."""
+        """Mean of the present rewards."""
         return float(self.values @ self.counts / self.counts.sum()) if self.counts.size else math.nan
 
     @property
     def median(self) -> float:
-        """Median of those that are there, the upper one of two."""
+        """Median of the present rewards, the upper one of two."""
         if not self.counts.size:
             return math.nan
         index = np.searchsorted(np.cumsum(self.counts), self.counts.sum() // 2, side="right")

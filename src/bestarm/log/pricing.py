@@ -1,4 +1,4 @@
-"""What may have been replaced, and what the evidence pays for it; the bets of a question about a log.
+"""How many rewards may have been replaced, the price of that, and the bets of a question about a log.
 
 Section numbers are those of docs/explanation/certified.md.
 """
@@ -21,7 +21,7 @@ from bestarm.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Allowance:
-    """What may have been replaced: in the price of a reward, so many of each arm, or so many of all together."""
+    """How much may have been replaced: by a coin for each reward, `own` of each arm, or `shared` of all together."""
 
     rule: Rule
     own: Array
@@ -35,7 +35,7 @@ class Allowance:
 
 
 def make_bets(problem: Problem, contamination: Contamination) -> Rule:
-    """Return the bets of a question, on which neither epsilon nor the rewards nor their number have any influence."""
+    """Return the bets of a question, which depend neither on epsilon nor on the rewards and their number."""
     options = {"contamination": contamination, "resolution": None, "good_enough": None, "share_from": 1.0}
     none = 0.0 if contamination.counted else None
     return certified_rule(replace(problem, epsilon=0.0), options, surely=none, of_log=True)
@@ -57,6 +57,6 @@ def priced(rule: Rule, problem: Problem, family: BetFamily, price: Price) -> Rul
 
 
 def count_discounted(rewards: Array, counts: Array, estimate: float, mean: float, reach: float) -> int:
-    """Return how many rewards are further than `reach` from an estimate, on the side on which the mean is."""
+    """Return how many rewards are farther than `reach` from an estimate, on the side of the mean."""
     beyond = rewards > estimate + reach if mean > estimate else rewards < estimate - reach
     return int(counts[beyond].sum())

@@ -1,4 +1,4 @@
-"""What a log comes to: the rewards of each arm, whatever the file looked like, and what was wrong with the file."""
+"""The rewards of each arm of a log, whatever the file looked like, and the state of the file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BadRow:
 
 @dataclass(frozen=True)
 class Health:
-    """Counts about the file behind some rewards; nothing was changed or left out that is not here.
+    """Counts about the file behind some rewards: everything that was changed or left out.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Health:
     repeated : int
         Rewards that a source gave to an arm it had rewarded before; in a counted log, further rows of an arm.
     guesses : tuple of str
-        What was not said and had to be guessed (columns, encoding), a sentence each.
+        Guesses that were made (columns, encoding), one sentence each.
     files : tuple of str
         The files read.
     layout : str
@@ -76,7 +76,7 @@ class Health:
         return self.missing / max(self.used + self.missing, 1)
 
     def sentences(self) -> tuple[str, ...]:
-        """Say what is worth knowing about the file, the first sentence what was read."""
+        """Return sentences about the file; the first says what was read."""
         said = [f"{_number(self.rows, 'row')} read, {_number(self.used, 'reward')} in them."]
         if self.missing:
             share = f"{_number(self.missing, 'reward')} missing ({100.0 * self.missing_share:.3g} %)"
@@ -140,9 +140,9 @@ class Rewards:
     counts : tuple of arrays, or None
         Of each arm: how often each of `values` occurs. None for rewards of many different values.
     health : Health
-        What the file was like.
+        The state of the file.
     sources : SourceTable, optional
-        Who said what first, if there is a column of sources.
+        The first reward of each source on each arm, if there is a column of sources.
     missing : array of int
         Of each arm: rewards that are missing and said to be replaced; zeros otherwise.
     """

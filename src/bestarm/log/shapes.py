@@ -1,7 +1,7 @@
 """Arms whose rewards are distributed unlike those of all other arms.
 
-Two things are normal: arms have different means, and they scatter around what their mean would predict (a joke that
-divides its readers). So what is compared with is a family with one parameter, fitted over all arms, and the scatter
+Two things are normal: arms have different means, and they scatter around the shape that their mean predicts (a joke
+that divides its readers). So each arm is compared with a one-parameter family, fitted over all arms, and the scatter
 around it is measured, not assumed:
 
 - rewards of few values: shares p_k(t) proportional to q_k exp(t v_k). The base q is fitted to all arms (each with at
@@ -9,12 +9,12 @@ around it is measured, not assumed:
 - other rewards: the cells between the octiles of all rewards, each taken from the median of its arm;
 - G = 2 sum of observed log(observed / predicted) is chi-squared with d degrees of freedom under multinomial noise
   alone. Arms that scatter like a Dirichlet law around the prediction have (1 + (n - 1) rho) times as much; rho is set
-  so that the *median* over the arms is that of chi-squared, which up to half of the arms being strange does not undo;
+  so that the *median* over the arms is that of chi-squared, which holds even if up to half of the arms are strange;
 - as rho is estimated from K arms, G / (1 + (n - 1) rho) / d is compared with the F law with d and 0.37 (K - 1) d
   degrees of freedom (0.37: the efficiency of a median as an estimate of scale), the K p-values by Bonferroni.
 
-What it can't see: fakes that keep to the family; an arm of few rewards; an arm stuffed so far that nearly all its
-rewards are the highest, which is also how the family ends; anything in a log of few arms that scatter much.
+It can't detect fakes that stay in the family; an arm with few rewards; an arm stuffed so far that nearly all its
+rewards are the highest, which is also a limit of the family; anything in a log of few arms that scatter much.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from scipy import stats
 
 from bestarm.log.rewards import Rewards
 
-RATE = 0.001  # of clean logs in which any arm is pointed at: to say of somebody's arm that it looks rigged is grave
+RATE = 0.001  # of clean logs that point at any arm: to say that somebody's arm looks rigged is grave
 LEAST_ARMS = 5  # "unlike all others" needs others
 _CELLS = 8
 _EFFICIENCY = 0.37
@@ -65,12 +65,12 @@ class Shapes:
 
     @property
     def strange(self) -> NDArray[np.int64]:
-        """Places of the arms that are unlike all others, the strangest first."""
+        """Indices of the arms that are unlike all others, the strangest first."""
         found = np.flatnonzero(self.p_values <= RATE / max(int(self.judged.sum()), 1))
         return found[np.argsort(self.p_values[found], kind="stable")]
 
     def misfits(self, arm: int) -> int:
-        """Return the least number of rewards of an arm without which the rest has the shape predicted for some mean."""
+        """Return how many rewards of an arm must go, at least, so that the rest has the shape of some mean."""
         observed = self.observed[arm]
         if self._base is None:
             predicted = self.predicted[arm][None, :]
@@ -82,7 +82,7 @@ class Shapes:
         return round(float((1.0 - min(kept.max(), 1.0)) * self.numbers[arm]))
 
     def stuffed(self, arm: int, cell: int) -> int:
-        """Return how many rewards of an arm are too many in a cell, by what its other cells predict for it."""
+        """Return how many rewards of an arm are too many in a cell, according to its other cells."""
         if self._base is None:
             predicted = self.predicted[arm]
         else:

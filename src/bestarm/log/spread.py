@@ -1,9 +1,9 @@
 """sigma="estimate": an upper bound of the spread of clean rewards of normal shape, from rewards set aside for it.
 
-Of m rewards set aside of an arm at most g were replaced. With x = mu + sigma z, z the normal (1 - p)-quantile, at
-least k of the m clean ones are at or above x, but for a probability P(Bin(m, p) < k). So the (k - g)-th largest of
-those there are is at least x, the (k - g)-th smallest at most mu - sigma z, and sigma at most their distance over 2 z.
-p goes by m and g alone. Section 13 of docs/explanation/certified.md.
+Of the m rewards of an arm that are set aside, at most g were replaced. Let x = mu + sigma z with z the normal
+(1 - p)-quantile. At least k of the m clean rewards are at or above x, except with probability P(Bin(m, p) < k). So the
+(k - g)-th largest reward is at least x, the (k - g)-th smallest at most mu - sigma z, and sigma at most their distance
+divided by 2 z. p depends on m and g alone. Section 13 of docs/explanation/certified.md.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TAILS = np.linspace(0.02, 0.45, 44)  # p
 
 
 def with_estimated_sigma(rewards: Rewards, model: Contamination, question: LogQuestion) -> LogResult:
-    """Return the verdict on a log whose sigma is not known; the seed picks what it is estimated from."""
+    """Return the verdict on a log with unknown sigma; the seed picks the rewards that it is estimated from."""
     from bestarm.log.verdict import judge_rewards
 
     delta, epsilon = checked(delta=question.delta, epsilon=question.epsilon)
@@ -72,7 +72,7 @@ def seed_of(rewards: Rewards) -> int:
 
 
 def _grouped(rewards: Rewards, index: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the different rewards of an arm, ascending, and how often each occurs."""
+    """Return the distinct rewards of an arm, ascending, and how often each occurs."""
     if rewards.counts is None:
         values, counts = np.unique(rewards.values[index], return_counts=True)
         return values, counts.astype(np.int64)
@@ -97,7 +97,7 @@ def set_aside(rewards: Rewards, seed: int) -> tuple[list[NDArray[np.float64]], R
 def largest_sigma(
     rewards: Rewards, aside: list[NDArray[np.float64]], model: Contamination, delta: float, epsilon: float
 ) -> float:
-    """Return a number that no arm's sigma exceeds, but for a probability delta."""
+    """Return an upper bound of every arm's sigma, which fails with probability at most delta."""
     numbers = rewards.numbers + rewards.missing
     chance = delta / (3.0 * len(aside))  # two tails of each arm, and how many a coin may hit
     found = []
@@ -123,7 +123,7 @@ def largest_sigma(
 
 
 def sigma_bound(values: NDArray[np.float64], replaced: int, chance: float) -> float | None:
-    """Return an upper bound of sigma from values, ascending, that fails on either side with at most a chance."""
+    """Return an upper bound of sigma from ascending values; each side fails with probability at most `chance`."""
     if not values.size:
         return None
     ranks = np.asarray(stats.binom.ppf(chance, values.size, _TAILS)).astype(int) - replaced
