@@ -35,12 +35,12 @@ class SourceEvidence(LogEvidence):
         contamination: str | None = None,
     ) -> None:
         self._table = table
-        # Of each arm: rewards that are missing and count as replaced. Whose they were is not kept.
+        # Missing rewards of each arm, which count as replaced; their sources are not known.
         self._lost = np.zeros(problem.size) if lost is None else lost
         spread = np.unique(table.value, return_inverse=True)
         self._values: Array = spread[0]
         self._codes = spread[1]
-        # A table in the order of time: for each arm who rewarded it, and when.
+        # For each arm, the rows of the table that reward it, in the order of time.
         order = np.argsort(table.arm, kind="stable")
         cuts = np.cumsum(np.bincount(table.arm, minlength=problem.size))[:-1]
         self._whens = np.split(order, cuts)
@@ -58,7 +58,7 @@ class SourceEvidence(LogEvidence):
         return self._table.number
 
     def worse(self, allowance: Allowance, hasty: bool = False) -> NDArray[np.bool_]:
-        """Return which arms are proved worse than one of those with the highest locations."""
+        """Return which arms are proved worse than one of the highest-ranked ones."""
         found = np.zeros(len(self.piles), bool)
         for index, a in enumerate(map(int, self.order)):
             found[a] = any(self.is_proved(int(b), a, allowance) for b in self.order[: min(index, RIVALS)])
@@ -110,13 +110,13 @@ class SourceEvidence(LogEvidence):
         return self._pairs[b, a]
 
     def _firsts(self, b: int, a: int) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
-        """Return when sources rewarded b, and a, first of the two, in any order."""
+        """Return the rows of sources that rewarded b before a, and of those that rewarded a before b."""
         ups, downs = self._whens[b], self._whens[a]
         when_down, when_up = self._when_of(ups, a), self._when_of(downs, b)
         return ups[(when_down < 0) | (ups < when_down)], downs[(when_up < 0) | (downs < when_up)]
 
     def _when_of(self, when: NDArray[np.integer[Any]], other: int) -> NDArray[np.int64]:
-        """Return when the sources of some rewards rewarded another arm, -1 for those that did not."""
+        """Return the rows in which the sources of some rows reward another arm, -1 where there is none."""
         source, others = self._table.source, self._whens[other]
         self._seen[source[others]] = others
         found: NDArray[np.int64] = self._seen[source[when]]
@@ -124,13 +124,13 @@ class SourceEvidence(LogEvidence):
         return found
 
     def is_one_sided(self, b: int, a: int) -> bool:
-        """Tell whether hardly anybody rewarded one of two arms first, as in a log that is sorted by arm."""
+        """Tell whether hardly any source rewarded one of two arms first, as in a log sorted by arm."""
         one, two = (pile.number for pile in self._entries(b, a))
         return min(one, two) < _FEW * min(self._whens[b].size, self._whens[a].size)
 
 
 class PairedEvidence(SourceEvidence):
-    """The same by the difference of what a source said of two arms, within bounds: 1 + lambda (x_b - x_a - lead)."""
+    """The same by the difference of a source's rewards for two arms, within bounds: 1 + lambda (x_b - x_a - lead)."""
 
     def is_proved(self, b: int, a: int, allowance: Allowance, lead: float = 0.0, times: float = 1.0) -> bool:
         """Tell whether b is proved to lead a by more than `lead`, with `times` as many sources of the same kind."""

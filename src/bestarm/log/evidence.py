@@ -46,7 +46,7 @@ from bestarm.problem import Problem
 
 _SMALLEST_LIMIT = 512  # rewards of each of two arms before the test whether contamination hides a lead
 _THREADS = 2
-RIVALS = 16  # arms that others are compared with: those whose means are highest by their clean lower ends
+RIVALS = 16  # each arm is compared with this many arms: those with the highest lower ends, were nothing replaced
 
 
 class LogEvidence:
@@ -99,7 +99,7 @@ class LogEvidence:
 
     @property
     def reach(self) -> float:
-        """How far from a mean, in the units of the bets, a sub-Gaussian reward is discounted: every bet is clipped."""
+        """The distance from a mean, in the units of the bets, beyond which sub-Gaussian rewards are discounted."""
         return farthest_clip(min(RATES))
 
     @property
@@ -130,7 +130,7 @@ class LogEvidence:
         return self.total + sum(pile.aside for pile in self.piles)
 
     def allowed(self, epsilon: float) -> float:
-        """Return how many of all may be replaced, missing ones included."""
+        """Return how many of all rewards may be replaced, including missing ones."""
         return float(self.contamination.allowed(epsilon, self.base))
 
     def at_count(self, count: int) -> Allowance:
@@ -212,7 +212,7 @@ class LogEvidence:
         return float(allowance.own[index] + allowance.shared)
 
     def ringing(self, allowance: Allowance) -> list[int]:
-        """Return the arms whose rewards no mean fits (section 8); with bounds there are none."""
+        """Return the arms whose rewards fit no mean (section 8); with bounds there are none."""
         if self._bounded:
             return []
         return [
@@ -222,7 +222,7 @@ class LogEvidence:
         ]
 
     def far_rewards(self, allowance: Allowance, epsilon: float) -> dict[int, FarRewards]:
-        """Return the arms with rewards too far from the rest, and these (section 8); with bounds there are none."""
+        """Return the rewards that are too far from the rest, by arm (section 8); with bounds there are none."""
         if self._bounded:
             return {}
         if self._tails is None:
@@ -235,7 +235,7 @@ class LogEvidence:
         return {index: far for index, far in enumerate(found) if far is not None}
 
     def far_together(self, allowance: Allowance, epsilon: float) -> str | None:
-        """Say whether too many rewards of all arms are too far from the rest, where fakes are counted together."""
+        """Return the alarm if too many rewards of all arms are far from the rest, where fakes are counted together."""
         if self._bounded or self._tails is None or not self.contamination.shared:
             return None
         problem = replace(self.problem, epsilon=epsilon)
@@ -267,7 +267,7 @@ class LogEvidence:
         return rows
 
     def _sums(self, rows: NDArray[np.void], allowance: Allowance) -> Sums:
-        """Return sums as kernels take them."""
+        """Return sums in the form that kernels take."""
         lattice, tallies = (None, rows) if self._bounded else (rows, None)
         return Sums(lattice, tallies, allowance.rule, self._scratch)
 
@@ -289,7 +289,7 @@ class LogEvidence:
         if sum(pile.counts.size for pile in piles) < 1 << 14:
             fill([index for part in parts for index in part])
         else:
-            fill(parts[0][:1])  # compiles, if that has to be
+            fill(parts[0][:1])  # compiles if necessary
             with ThreadPoolExecutor(_THREADS) as threads:
                 list(threads.map(fill, [parts[0][1:], *parts[1:]]))
         return rows

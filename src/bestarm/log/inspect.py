@@ -1,4 +1,4 @@
-"""A look at a log before any test: what is in it, what sigma or bounds it supports, and what looks wrong.
+"""Inspect a log before any test: what is in it, which sigma or bounds it supports, and what looks wrong.
 
 It suggests, with reasons; nothing is left out. Each test points at something in at most a share `shapes.RATE` of clean
 logs, by Bonferroni over all that it looks at.
@@ -20,16 +20,16 @@ from bestarm.log.shapes import RATE, robust_scatter, shapes
 from bestarm.log.spec import LogSpec
 from bestarm.problem import Label
 
-_BLOCKS = 512  # the finest stretches of the log in which bursts are looked for; coarser are 128, 32 and 8
+_BLOCKS = 512  # bursts are searched for in 512 stretches of the log, then in 128, 32 and 8 longer ones
 _SHOWN = 10
-_RARE = 1e-3  # of all rewards: a value that is far from all others, and no more often, may be a mistake
-_NORMAL_IQR = 1.349  # of a normal law, in standard deviations
+_RARE = 1e-3  # a value far from all others may be a mistake if at most this share of the rewards has it
+_NORMAL_IQR = 1.349  # interquartile range of a normal law, in standard deviations
 _NORMAL_MAD = 0.6745
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The rewards of an arm: how many, mean, median, and the sigma of the normal law with its quartiles."""
+    """How the rewards of an arm are spread: number, mean, median, extremes, and a robust sigma."""
 
     arm: Label
     number: int
@@ -37,7 +37,7 @@ class Spread:
     median: float
     lowest: float
     highest: float
-    sigma: float  # the larger of those by the quartiles and by the median absolute deviation; 0 if half are equal
+    sigma: float  # of a normal law with the same quartiles or median absolute deviation, the larger one
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Suspicion:
     rewards : int
         How many rewards are in doubt, and `share`: of all.
     p_value : float or None
-        How probable at most so strange a one is among all that were looked at, were nothing wrong.
+        An upper bound of the probability of such a find in a clean log, over everything that was tested.
     sentence : str
         The same in words.
     """
@@ -123,9 +123,9 @@ def inspect_log(
     bounds: tuple[float, float] | None = None,
     progress: Progress | None = None,
 ) -> Inspection:
-    """Look at a log; parameters as for `read_log`, but bad rows and missing rewards are counted, not refused.
+    """Inspect a log; the parameters are those of `read_log`, but bad rows and missing rewards are counted, not refused.
 
-    Who gave a reward is guessed by the name of a column unless source=False. The command is `bestarm inspect`.
+    The column of sources is guessed by its name unless source=False. The command is `bestarm inspect`.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def _supports(rewards: Rewards, spreads: tuple[Spread, ...], different: int | No
 
 
 def _far_out(rewards: Rewards) -> list[str]:
-    """Say which few rewards are far beyond all others, as a typing error is, and what the bounds are without them."""
+    """Report a few rewards that are far from all others, like typing errors, and the bounds without them."""
     assert rewards.counts is not None
     values, which = np.unique(np.concatenate(rewards.values), return_inverse=True)
     counts = np.bincount(which, weights=np.concatenate(rewards.counts)).astype(np.int64)
@@ -250,7 +250,7 @@ def _histograms(rewards: Rewards) -> tuple[list[Suspicion], list[str]]:
     suspicions = []
     for index in found.strange.tolist():
         number = int(found.numbers[index])
-        # Who wants an arm to win hands out the highest reward, who wants it to lose the lowest.
+        # To make an arm win one gives it the highest reward, to make it lose the lowest.
         extreme = -1 if rewards.means[index] >= np.median(rewards.means) else 0
         least, stuffed = found.misfits(index), found.stuffed(index, extreme % len(found.cells))
         count = max(least, stuffed)
@@ -278,7 +278,7 @@ def _sources(log: OpenLog, rewards: Rewards) -> tuple[list[Suspicion], list[str]
     number = np.bincount(which, weights=times.astype(np.float64)).astype(np.float64)
     busy = np.flatnonzero(number > _most_rewards(number))
     favourite, most = _favourites(which, indices, times, names.size)
-    # Each source counted once an arm: the arms' shares as honest sources see them, however often some repeat.
+    # Each source counts once per arm, so that sources that repeat themselves do not change the arms' shares.
     shares = np.bincount(indices, minlength=len(rewards.labels)) / indices.size
     p_values = stats.binom.sf(most - 1, number, shares[favourite]) * len(rewards.labels)
     eligible = number >= 2
@@ -307,7 +307,7 @@ def _sources(log: OpenLog, rewards: Rewards) -> tuple[list[Suspicion], list[str]
 
 
 def _most_rewards(number: NDArray[np.float64]) -> float:
-    """Return how many rewards no source should have: a quantile of the log-normal law with the quartiles of all.
+    """Return the largest plausible number of rewards of a source: a quantile of a log-normal law fitted by quartiles.
 
     Activity of users is skewed; on the logarithmic scale it is about normal. Its spread is at least that of Poisson
     counts. Quartiles are moved little by a tenth of the sources being fake.
@@ -346,7 +346,7 @@ def _about_sources(
 
 
 def _bursts(log: OpenLog, rewards: Rewards) -> list[Suspicion]:
-    """Return arms that at some time got a far larger share of all rewards than otherwise.
+    """Return arms that got a far larger share of all rewards in some stretch of time than in the rest.
 
     The log is cut into stretches of as many rewards each, in the order of time, so that a busy hour is no burst. Were
     time and arm independent, an arm's rewards in a stretch would be hypergeometric; how much more arms vary is measured
@@ -370,7 +370,7 @@ def _bursts(log: OpenLog, rewards: Rewards) -> list[Suspicion]:
             rest = (number - here) / (total - size)
             excess = round(float((here - rest * size) / (1.0 - rest)))
             if index in suspicions and suspicions[index][0] >= excess:
-                continue  # the scale with the most tells best how many there are
+                continue  # keep the scale with the largest excess
             label = str(rewards.labels[index])
             row = "in a row" if len(block) == 1 else f"in {len(block)} stretches of time"
             sentence = (
@@ -406,7 +406,7 @@ def _outstanding(counts: NDArray[np.float64], rate: float) -> list[tuple[float, 
 
 
 def _duplicates(log: OpenLog, rewards: Rewards) -> list[Suspicion]:
-    """Return rows that are the same in all columns, if there is a time, and more of them than chance would bring.
+    """Return rows that are equal in all columns, time included, if there are more of them than by chance.
 
     Were time independent of the rest of a row, two rows of one time would be equal with the probability that two rows
     at random are, and the number of such pairs about Poisson.

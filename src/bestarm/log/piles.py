@@ -1,4 +1,4 @@
-"""Rewards as the evidence takes them: in the units of the bets, by value and count."""
+"""Rewards in the form that the evidence takes: values in the units of the bets, and their counts."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ def to_pile(
     origin = low if problem.bounds is not None else 0.0
     units = (values[used] - origin) / (high - low)
     if problem.bounds is not None:
-        units = np.clip(units, 0.0, 1.0)  # against rounding: they have been checked
+        units = np.clip(units, 0.0, 1.0)  # rounding errors only: the bounds were checked before
     return Pile(np.ascontiguousarray(units), counts[used].astype(np.float64), missing, aside)

@@ -26,7 +26,7 @@ class Allowance:
     rule: Rule
     own: Array
     shared: float
-    chance: float = 0.0  # of each reward, by a coin
+    chance: float = 0.0  # of each reward to be replaced, paid for in the prices of `rule`
 
     @property
     def is_something(self) -> bool:

@@ -1,4 +1,4 @@
-"""The replay of a log in its order, by the sequential method: it stops when it has decided, and ignores the rest."""
+"""Replay a log in its order by a sequential method, which stops once it has decided and ignores the rest."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def replay_log(
         raise InputError("data", "be the log itself for a replay", "Rewards", "rewards that were read have no order")
     if spec.missing == "replaced":
         raise InputError("missing", "be drop or refuse for a replay", "replaced", without)
-    get_method(method)  # refused before the log is read
+    get_method(method)  # reject a bad method before reading the log
     rewards, rows = _rows(data, replace(spec, needs_time=True), progress)
     model = question.model(rewards)
     options |= {"good_enough": question.good_enough, "paired": question.paired}
@@ -79,7 +79,7 @@ def replay_log(
         told["limit"] = "budget"
     weighed: tuple[Sensitivity, ...] = ()
     if result.p_value is not None and not model.by_source:
-        if not result.alarms:  # later rewards may contradict the assumptions too, and then it claims nothing
+        if not result.alarms:  # later rewards may contradict the assumptions too
             (later,) = (row.alarms for row in finder.sensitivity([question.epsilon]))
             told["alarms"] = tuple(map(after_the_decision, later))
         used = new()
@@ -104,11 +104,11 @@ def replay_log(
 
 
 def _means(rewards: Rewards, rows: dict[str, Any], result: Result, model: Contamination) -> dict[Any, float]:
-    """Return the mean of the rewards of each arm that were used; of sources it is not known which these are."""
+    """Return the mean of the used rewards of each arm; with sources it is not known which were used."""
     if model.by_source:
         return {}
     if result.method == "certified" and (result.bounds is not None or result.epsilon == 0.0):
-        return {row.label: row.estimate for row in result.arms}  # which leaves out what no complete round has used
+        return {row.label: row.estimate for row in result.arms}  # without the rewards of an incomplete round
     index, value = rows["arm"][: result.pulls], rows["value"][: result.pulls]
     number = np.bincount(index, minlength=len(rewards.labels))
     total = np.bincount(index, weights=value, minlength=len(rewards.labels))
@@ -129,7 +129,7 @@ def _discounted(rewards: Rewards, rows: dict[str, Any], result: Result, means: d
 
 
 def _rows(data: Any, spec: LogSpec, progress: Progress | None) -> tuple[Rewards, dict[str, Any]]:
-    """Return what was read, and the rows in order: the index of the arm, the value, who."""
+    """Return the rewards, and the rows in order: index of the arm, value and source."""
     with open_log(data, spec, progress) as log:
         rewards = count_rewards(log)
         if rewards.health.layout == "counted":

@@ -38,7 +38,7 @@ class Health:
     missing : int
         Rewards that were missing, and `missing_as` what was done: "drop" or "replaced".
     bad_rows : int
-        Rows skipped as they had no arm, no number for a reward, or one out of bounds; `bad_examples` are the first.
+        Rows skipped because they had no arm, no number as a reward, or one out of bounds; `bad_examples` are the first.
     blank_arms, outside : int
         Those of them without an arm, and with a reward out of bounds.
     trimmed : int
@@ -72,7 +72,7 @@ class Health:
 
     @property
     def missing_share(self) -> float:
-        """Missing rewards as a share of those there should be: to be compared with epsilon."""
+        """Missing rewards as a share of all expected ones, to compare with epsilon."""
         return self.missing / max(self.used + self.missing, 1)
 
     def sentences(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ class SourceTable:
     Attributes
     ----------
     arm : array of int32
-        Place of the arm among the labels.
+        Index of the arm among the labels.
     source : array of int32
         Number of the source, from 0 in the order of first appearance.
     value : array of float

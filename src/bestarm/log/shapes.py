@@ -100,7 +100,7 @@ class Shapes:
 
 
 def shapes(rewards: Rewards) -> Shapes | None:
-    """Compare the arms; None if there are too few arms, or no room for shapes (two values have none)."""
+    """Compare the shapes of the arms; None if there are too few arms, or fewer than three values."""
     if len(rewards.labels) < LEAST_ARMS:
         return None
     different = np.unique(np.concatenate(rewards.values)) if rewards.counts is not None else np.empty(0)
@@ -203,7 +203,7 @@ def _family(table: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[ND
 def _centred(
     rewards: Rewards,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]] | None:
-    """Return how many rewards of each arm, taken from its median, are in each cell, and the shares expected."""
+    """Return how many rewards of each arm, less its median, are in each cell, and the expected shares."""
     rows = [rewards.all_of(arm) - np.median(rewards.all_of(arm)) for arm in range(len(rewards.labels))]
     least = int(np.median([row.size for row in rows]))
     generator = np.random.default_rng(0)

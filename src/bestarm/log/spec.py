@@ -12,24 +12,12 @@ from bestarm.validation import HUGE, number, one_of
 
 @dataclass(frozen=True)
 class LogSpec:
-    """How to read a log; the parameters are those of `read_log`, with one more.
+    """How to read a log.
 
     Parameters
     ----------
-    arm, reward : str, optional
-        Names of the columns, guessed if left out.
-    source, time : str or bool, optional
-        Names of the columns of who gave a reward and when; True guesses, False means that there is none.
-    wide : bool or list of columns
-        Each column is an arm, or each of these is.
-    counted : bool, str or mapping, optional
-        Rows say how often a reward occurs: the column that does, or the reward that each of some columns counts.
-    missing : {"refuse", "drop", "replaced"}
-        What a missing reward means.
-    on_bad_row : {"refuse", "skip"}
-        What to do with a row that cannot be used.
-    bounds : (lowest, highest), optional
-        What a reward can be.
+    arm, reward, source, time, wide, counted, missing, on_bad_row, bounds
+        As in `bestarm.log.reading.read_log`.
     needs_time : bool
         Guess the column of time even if there is no column of sources.
 

@@ -1,4 +1,4 @@
-"""sigma="estimate": an upper bound of the spread of clean rewards of normal shape, from rewards set aside for it.
+"""sigma="estimate": an upper bound of the sigma of normal clean rewards, from rewards that are set aside.
 
 Of the m rewards of an arm that are set aside, at most g were replaced. Let x = mu + sigma z with z the normal
 (1 - p)-quantile. At least k of the m clean rewards are at or above x, except with probability P(Bin(m, p) < k). So the
@@ -50,14 +50,14 @@ def with_estimated_sigma(rewards: Rewards, model: Contamination, question: LogQu
         f"; clean rewards are of normal shape; sigma is an upper bound from {sizes.sum():,} rewards picked at random "
         f"(seed {seed}), which were used for nothing else"
     )
-    # The p-value is one if sigma is not too small, which has a probability of its own.
+    # The p-value holds if sigma is large enough; the probability that it is not is added.
     p_value = None if result.p_value is None else min(1.0, result.p_value + SHARE_OF_DELTA * delta)
     options = {**result.options, "seed": seed}
     return replace(result, delta=delta, promise=said, sigma_from=int(sizes.sum()), p_value=p_value, options=options)
 
 
 def seed_of(rewards: Rewards) -> int:
-    """Return a number below 2^48 that follows from the rewards of all arms, whatever the order of the rows.
+    """Return a seed below 2^48 that depends on the rewards of all arms, but not on the order of the rows.
 
     A fixed seed would set aside the same ranks of every log with as many rewards, and some sets of ranks are all near
     the middle. Equal logs have equal seeds, so that a verdict can be repeated.

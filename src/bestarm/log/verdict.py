@@ -1,4 +1,4 @@
-"""`identify_log`: what all rows of a log say at once, whatever their order."""
+"""`identify_log`: the verdict on all rows of a log, in any order."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from bestarm.log.spec import LogSpec
 from bestarm.phrases import Phrase, Setting
 from bestarm.problem import Label, Problem, checked_reward, pose
 
-_LARGEST_SHARE = 0.499  # that is looked for: half of all hides everything
-_DIGITS = 6 * 900 + 400  # numbers of three digits from 1e-7 to that
-_MANY_SINGLE = 0.1  # of the sources that rewarded one of two arms or both
-_MOST_TIMES = 1000.0  # how many times the rewards there are a forecast reaches
+_LARGEST_SHARE = 0.499  # the largest that is tried: if half is fake, nothing can be told
+_DIGITS = 6 * 900 + 400  # how many numbers of three digits there are from 1e-7 to that
+_MANY_SINGLE = 0.1  # share of the sources of two arms that rewarded only one, from which on a hint is given
+_MOST_TIMES = 1000.0  # a forecast reaches up to this many times the rewards in the log
 
 
 def identify_log(
@@ -59,7 +59,7 @@ def identify_log(
     on_bad_row: str = "refuse",
     progress: Callable[[float], None] | None = None,
 ) -> LogResult:
-    """Say which arm of a log has the highest mean, from all of its rows, whatever their order.
+    """Say which arm of a log has the highest mean, from all of its rows, in any order.
 
     For rewards that are already there; the command is `bestarm identify`. To collect rewards until the best arm is
     known, use `identify`.
@@ -149,7 +149,7 @@ def judge_rewards(
 
 
 class _Verdict:
-    """The verdict on a log, and what else it needs to be defended."""
+    """The verdict on a log, and everything that is reported with it."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class _Verdict:
         self._leader = int(self._evidence.order[0])
 
     def result(self) -> LogResult:
-        """Return all of it."""
+        """Return the verdict with everything that is reported."""
         problem, evidence = self._problem, self._evidence
         labels = problem.labels
         status, best, left, limit = self._decide(self._own)
@@ -296,7 +296,7 @@ class _Verdict:
         return ArmRow(self._problem.labels[index], pile.number - pile.missing, estimate, lower, upper, active)
 
     def _mean(self, index: int) -> float:
-        """Return the plain mean of the rewards of an arm that were used, replaced ones and all."""
+        """Return the plain mean of the used rewards of an arm, including replaced ones."""
         return self._evidence.origin + self._evidence.scale * self._evidence.piles[index].mean
 
     def _discounted(self, index: int, row: ArmRow, mean: float) -> int:
@@ -315,14 +315,14 @@ class _Verdict:
         return max(self._model.allowed(epsilon, pile.number + pile.aside) for pile in evidence.piles)
 
     def _alarms(self, allowance: Allowance, epsilon: float) -> tuple[str, ...]:
-        """Say which arms' rewards contradict epsilon or sigma (section 8), and what is missing beyond epsilon."""
+        """Return the alarms: rewards that contradict epsilon or sigma (section 8), or too many missing ones."""
         problem, piles = replace(self._problem, epsilon=epsilon), self._evidence.piles
         ringing, far = self._evidence.ringing(allowance), self._evidence.far_rewards(allowance, epsilon)
         found = [
             alarm_of_arm(problem, label, piles[index].number, index in ringing, far.get(index))
             for index, label in enumerate(problem.labels)
         ]
-        if not any(found):  # else it is said already
+        if not any(found):  # otherwise an alarm of an arm says it
             found.append(self._evidence.far_together(allowance, epsilon))
         said = [each for each in found if each is not None]
         said += [
@@ -332,7 +332,7 @@ class _Verdict:
         return tuple(said)
 
     def _hint(self, left: list[int]) -> str:
-        """Say if sources can hardly be compared: all spoke of the same arm first, or many of one of a pair only."""
+        """Return a hint if sources can hardly be compared: all rewarded one arm first, or many only one."""
         if not isinstance(self._evidence, SourceEvidence):
             return ""
         those = set(left)
@@ -344,7 +344,7 @@ class _Verdict:
         return hardly_comparable(one, two) if self._evidence.is_one_sided(*ranked[:2]) else ""
 
     def _more(self, left: list[int]) -> dict[Label, int]:
-        """Return about how many more rewards of the arms in question would decide it: all numbers scaled up alike."""
+        """Return about how many more rewards of the candidates would decide, if all their numbers grow alike."""
         numbers = {index: self._evidence.piles[index].number for index in left}
         times = {}
         for a in left:
@@ -360,7 +360,7 @@ class _Verdict:
         }
 
     def _times(self, a: int) -> float:
-        """Return how many times the rewards there are would prove an arm worse than the leader."""
+        """Return how many times the present rewards would prove an arm worse than the leader."""
 
         def is_enough(times: float) -> bool:
             return self._evidence.is_proved(self._leader, a, self._own, times=times)
@@ -387,7 +387,7 @@ def _of_three_digits(step: int) -> float:
 
 
 def _two_digits(number: float) -> int:
-    """Return a number rounded up to two digits: a forecast has no more."""
+    """Return a number rounded up to two digits, the precision of a forecast."""
     if number <= 0.0:
         return 0
     unit = int(10 ** max(math.floor(math.log10(number)) - 1, 0))

@@ -63,7 +63,7 @@ def refuse_first(log: OpenLog, torn: Sequence[TornRow], bad: int, rows: int) -> 
     names = [part.name for part in log.parts]
     if torn:
         row, rule, fix = described(torn[0])
-        if found is None or _place(row, names) <= _place(found[0], names):
+        if found is None or _position(row, names) <= _position(found[0], names):
             raise InputError(_where(row, torn[0].part), rule, row.value, fix + others)
     assert found is not None
     row, state, column, part = found
@@ -75,7 +75,7 @@ def refuse_first(log: OpenLog, torn: Sequence[TornRow], bad: int, rows: int) -> 
     raise InputError(_where(row, part), rule, row.value, fix + others)
 
 
-def _place(row: BadRow, names: Sequence[str]) -> tuple[int, int]:
+def _position(row: BadRow, names: Sequence[str]) -> tuple[int, int]:
     return names.index(row.file), row.line or 0
 
 

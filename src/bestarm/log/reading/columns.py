@@ -22,7 +22,7 @@ NAMES = {
     }.items()
 }
 _SURE_COUNTS = ("count", "counts", "n", "frequency")
-_INDEX = ("", "unnamed0", "index", "row", "id")  # numbers of rows, which would make a fine arm
+_INDEX = ("", "unnamed0", "index", "row", "id")  # names of columns that number the rows; they are no arms
 _CONTESTS = (  # the New Yorker's caption contests, old and new layout
     {"unfunny": 1.0, "somewhat_funny": 2.0, "funny": 3.0},
     {"not_funny": 1.0, "somewhat_funny": 2.0, "funny": 3.0},

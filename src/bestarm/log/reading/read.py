@@ -1,4 +1,4 @@
-"""`read_log`: the rewards of each arm from whatever file or table an analyst has."""
+"""`read_log`: the rewards of each arm from a file or table of any common format."""
 
 from __future__ import annotations
 
@@ -32,26 +32,27 @@ def read_log(
     ----------
     data : DataFrame, Arrow table, path, pattern, list of paths, or "-" for standard input
         Files are CSV (any delimiter; decimal point or comma; UTF-8, UTF-16 or Latin-1), JSON lines or Parquet; CSV
-        and JSON may be packed by gz or zst. What a file is, is seen from its first bytes, not from its name.
+        and JSON may be packed by gz or zst. The format is recognised by the first bytes, not by the name.
     arm, reward : str, optional
-        Names of the columns. Guessed if a single column has a name such as variant or stars; the guess is said.
+        Names of the columns. Guessed if a single column has a name such as variant or stars; guesses are reported.
     source : str or bool, optional
-        Column of who gave a reward; True guesses it by its name. One that is there and not asked for is said, and not
-        used: sources change what epsilon means. False says nothing.
+        Column of who gave a reward; True guesses it by its name. By default one that looks like it is reported but not
+        used, because sources change what epsilon means; False does not report it.
     time : str or False, optional
-        Column of when: the first reward of a source is then the first in time, else in the file.
+        Column of when a reward was given: it decides which reward of a source is the first. Without one, the order
+        of the file does.
     wide : bool or list of columns
-        Each column is an arm, or each of these.
+        Whether each column is an arm; or the columns that are.
     counted : bool, str or mapping, optional
-        A row is an arm, a value and how often it occurs; the column that says how often, by its name or guessed. Or
-        the columns that count a value each: {"unfunny": 1, "funny": 3}. Guessed for caption contests, and where
-        columns are named by numbers; False if that is wrong.
+        For rows of an arm, a reward and how often it occurs: the name of the column that says how often, or True to
+        guess it. Or the reward that each of some columns counts: {"unfunny": 1, "funny": 3}. Guessed for caption
+        contests and where columns are named by numbers; False if that is wrong.
     missing : {"refuse", "drop", "replaced"}
-        What a reward that is not there means: an error; nothing; or that it was taken away, as contamination does.
+        A missing reward is an error, is left out, or counts as replaced.
     on_bad_row : {"refuse", "skip"}
-        Whether a row without an arm, with a reward that is no number or out of bounds is an error, or counted.
+        A row without an arm, or with a reward that is not a number or out of bounds, is an error or left out.
     bounds : (lowest, highest), optional
-        What a reward can be.
+        The lowest and the highest possible reward.
     progress : function, optional
         Called with the share that is done, from 0 to 1, a few times a second.
 
