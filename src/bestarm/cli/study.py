@@ -72,7 +72,9 @@ def ask(
     n: Annotated[int, typer.Option("-n", help="How many pulls.")] = 1,
     worker: Annotated[
         str | None,
-        typer.Option(help="Who is asking: is first given again any pulls it has neither told nor cancelled."),
+        typer.Option(
+            help="Name of the worker; pulls that it has neither told nor cancelled are given to it again first."
+        ),
     ] = None,
     source: Annotated[
         str | None, typer.Option(help="Who will give the rewards, if known (for --contamination sources).")
