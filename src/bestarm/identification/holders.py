@@ -1,4 +1,4 @@
-"""Who holds the pulls that are out, and since when: known in a study, where pulls have leases."""
+"""Who holds the outstanding pulls, and since when: known in a study, where pulls have leases."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 class Holders:
-    """The workers that hold pulls; empty, and false, where nobody says who asks."""
+    """The workers that hold pulls; empty, and false, if workers give no names."""
 
     def __init__(self) -> None:
         self._asked: dict[int, tuple[float, str | None]] = {}  # oldest first
@@ -37,7 +37,7 @@ class Holders:
                 del self._of_worker[worker]
 
     def renew(self, number: int, at: float) -> None:
-        """Let the lease of a pull begin anew, if it is still out."""
+        """Restart the lease of a pull, if it is outstanding."""
         if number in self._asked:
             self._renewed[number] = at
 
@@ -54,5 +54,5 @@ class Holders:
         return self._renewed.get(number, self._asked[number][0])
 
     def overdue(self, lease: float, now: float) -> list[int]:
-        """Return the pulls whose lease has ended: all are looked at, as a clock may have been put back."""
+        """Return the pulls whose lease has ended; it checks all, as a clock may have been set back."""
         return [number for number in self._asked if self.lease_begin(number) + lease <= now]

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 class Identifier(Generic[LabelT]):
     """Finds the arm with the highest mean; you own the loop.
 
-    Rewards may be told for any arm, asked for or not: by label in the order of the pulls, which must not depend on
-    their values, by pull in any order. Arms asked for and not yet told count as pulled, so that a batch spreads as the
-    method would. A decision, once made, is final: later rewards are recorded only.
-    Can be pickled, copied and forked at any moment, and used by many threads at once: calls take effect one after the
-    other. Its first calls on a machine compile for up to half a minute, which the logger `bestarm` says (on stderr).
+    You may tell rewards of any arm, asked for or not: by label in the order of the pulls, which must not depend on
+    their values, or by pull in any order. Arms that were asked for and not yet told count as pulled, so a batch spreads
+    as the method would. A decision is final: later rewards are only recorded.
+    It can be pickled, copied and forked at any moment, and shared by many threads: calls take effect one after the
+    other. The first calls on a machine compile for up to half a minute; the logger `bestarm` says so (on stderr).
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class Identifier(Generic[LabelT]):
     delta : float in (0, 1)
         Accepted probability of a wrong answer.
     epsilon : float in [0, 0.5)
-        How much was replaced by an adversary: by default a bound on the probability of each reward, by an independent
-        coin. The option `contamination` of the certified method says what else it may be (a share of the rewards of
-        each arm, of all rewards, of the sources); see the guide "Which contamination is mine?".
+        How much an adversary replaced: by default, a bound on the probability that a reward is replaced, by an
+        independent coin. The option `contamination` of the certified method changes the meaning (a share of the rewards
+        of each arm, of all rewards, of the sources); see the guide "Which contamination is mine?".
     sigma : float > 0, optional
         Sub-Gaussian scale of a clean reward.
     bounds : (float, float), optional
@@ -60,7 +60,7 @@ class Identifier(Generic[LabelT]):
     method : str, or class or function that makes a `Policy`
         One of `bestarm.methods.METHODS`, or a method of your own, itself or by its import path, "module:Name".
     **options
-        Options of the method; one it does not have is refused with those it has.
+        Options of the method; the error for an unknown one lists those it has.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class Identifier(Generic[LabelT]):
 
     @property
     def pending(self) -> int:
-        """Pulls asked for whose rewards are not used yet: they are still out, or wait for one that is."""
+        """Pulls whose rewards are not used yet: they are outstanding, or wait for one that is."""
         with self._lock:
             return self._engine.pending
 
@@ -176,15 +176,15 @@ class Identifier(Generic[LabelT]):
     @overload
     def ask_pulls(self, n: int, *, source: Hashable | None = None) -> list[Pull[LabelT]]: ...
     def ask_pulls(self, n: int | None = None, *, source: Hashable | None = None) -> Pull[LabelT] | list[Pull[LabelT]]:
-        """Return the next pull to make, or a list of n of them: like `ask`, with a number each.
+        """Return the next pull to make, or a list of n pulls: like `ask`, with numbers.
 
-        Tell what comes back by `tell(pull, reward)`, in any order: rewards of an arm are used in the order of its
-        pulls, and one that is early waits for those before it (`waiting`). What never comes is to be cancelled. An arm
-        that owes many rewards and hardly answers is passed over while others answer, and so is one of which 2,000
-        rewards wait for a missing pull; if that is so of every arm left, it is a `WaitingError`.
+        Tell rewards by `tell(pull, reward)`, in any order: rewards of an arm are used in the order of its pulls, and an
+        early one waits for those before it (`waiting`). Cancel a pull whose reward will never come. An arm that owes
+        many rewards and hardly answers is passed over while others answer. So is an arm with 2,000 rewards that wait
+        for a missing pull; if this holds for every arm left, a `WaitingError` is raised.
 
-        `source` names who will give these rewards, for contamination="sources" and only there. A reward also waits for
-        the earlier pulls of its source. A pull that names none may be of any: all later rewards wait for it.
+        `source` names who will give these rewards, for contamination="sources" only. A reward also waits for the
+        earlier pulls of its source. A pull without a source may belong to any: all later rewards wait for it.
         """
         with self._lock:
             if source is not None:
@@ -196,7 +196,7 @@ class Identifier(Generic[LabelT]):
         return pulls[0] if n is None else pulls
 
     def _issue(self, index: int, source: Hashable | None) -> Pull[LabelT]:
-        """Issue a pull of an arm, or of another if it owes too much."""
+        """Issue a pull of an arm, or of another arm if this one owes too many rewards."""
         ledger = self._ledger
         if ledger.is_silent(index) or ledger.is_far_ahead(index):
             other = self._other_than(index)
@@ -217,16 +217,14 @@ class Identifier(Generic[LabelT]):
     # -------------------------------------------------------------------------------------------------------- tell
 
     def tell(self, arm: LabelT | Pull[LabelT], reward: float, source: Hashable | None = None) -> None:
-        """Take in one reward, of a pull that was asked for or of an arm. A bad one is refused and changes nothing.
+        """Take in one reward, of a pull that was asked for or of an arm. An invalid one changes nothing.
 
-        Told by the label of the arm, rewards are used in the order in which they are told, which must not depend on
-        their values; so tell those of an arm in the order of its pulls, and, with sources, those of each source in the
-        order in which it was asked: which of two arms it speaks of first must not depend on what it says of them. By
-        the pull, they may be told in any order.
+        Told by label, rewards are used in the order of telling, which must not depend on their values. So tell those of
+        an arm in the order of its pulls and, with sources, those of each source in the order in which it was asked:
+        which of two arms it rewards first must not depend on the rewards. Told by pull, rewards may come in any order.
 
-        `source` is who or what gave it, for contamination="sources" and only there; a pull that named it beforehand
-        needs none. What a source says of an arm counts once: a second reward of the same source on the same arm is not
-        used.
+        `source` is who or what gave the reward, for contamination="sources" only; a pull that named it beforehand needs
+        none. A source counts once on an arm: its second reward on the same arm is not used.
         """
         if type(arm) is Pull:
             self._tell_pull(arm, reward, source)
@@ -243,7 +241,7 @@ class Identifier(Generic[LabelT]):
         rewards: Sequence[float] | NDArray[np.float64],
         sources: Sequence[Hashable] | None = None,
     ) -> None:
-        """Take in rewards of many arms, in order, as if told one by one. One bad one, and none is taken."""
+        """Take in rewards of many arms, in order, as if told one by one. If any is invalid, all are rejected."""
         indices = indices_of(arms, self._index, self._problem.labels)
         values = checked_rewards(self._problem, rewards)
         if indices.size != values.size:
@@ -270,12 +268,12 @@ class Identifier(Generic[LabelT]):
             self._end(pull.number, TOLD, value, source)
 
     def cancel(self, pull: Pull[LabelT]) -> None:
-        """Give up a pull whose reward will never come: it counts as a reward that was replaced.
+        """Give up a pull whose reward will never come: it counts as a replaced reward.
 
-        So it is part of what epsilon allows for, under the same assumption on what is replaced; `result.cancelled`
-        says how many there were. With epsilon = 0 nothing may be replaced, and no pull be cancelled. With
-        contamination="sources" its source counts as one that may be dishonest; where the pull does not name it, as a
-        further source of its own. More than epsilon allows for are an alarm.
+        So epsilon has to cover it, under the same assumption as for all replaced rewards; `result.cancelled` counts
+        them. With epsilon = 0 nothing may be replaced, and no pull can be cancelled. With contamination="sources" its
+        source may then be dishonest; if the pull names no source, it counts as a further source. More cancelled pulls
+        than epsilon allows raise an alarm.
         """
         if not isinstance(pull, Pull):
             raise InputError("pull", "be what ask_pulls gave", pull, "finder.cancel(pull)")
@@ -286,7 +284,7 @@ class Identifier(Generic[LabelT]):
             self._end(pull.number, CANCELLED)
 
     def _end(self, number: int, fate: int, value: float = math.nan, source: Hashable | None = None) -> None:
-        """Take in the end of a pull, and what waited for it; nothing of it if a policy fails at one."""
+        """Take in the end of a pull and the rewards that waited for it, or none of them if a policy fails at one."""
         engine, ledger = self._engine, self._ledger
         index = ledger.arms[number]
         mark = engine.mark(index)
@@ -363,7 +361,7 @@ class Identifier(Generic[LabelT]):
         )
 
     def _completed(self, decision: Result[LabelT]) -> Result[LabelT]:
-        """Return a decision with what takes long to find."""
+        """Return a decision with the parts that take long to compute."""
         leader, best = (None if label is None else self._index[label] for label in (decision.leader, decision.best))
         left = [self._index[label] for label in decision.candidates]
         return replace(decision, **self._engine.readouts(Decision(decision.pulls, leader, best, left, decision.limit)))
@@ -378,12 +376,12 @@ class Identifier(Generic[LabelT]):
         return sensitivity(self._problem, self._options, told, epsilons)
 
     def forecast(self, seed: Seed = 0) -> Forecast:
-        """Return how many more rewards it takes to decide, if things go on like this; nothing is changed by it.
+        """Return how many more rewards a decision takes, if things go on like this. It changes nothing.
 
-        A replay weighs the rewards of each arm at random (the Bayesian bootstrap), draws further rewards from them and
-        goes on from here until the method stops, or up to a horizon; up to 60 replays, the same ones for the same seed,
+        A replay weights the rewards of each arm at random (the Bayesian bootstrap), draws further rewards from them and
+        goes on from here until the method stops, or up to a horizon. Up to 60 replays, the same ones for the same seed,
         give a median and a range. The paper's methods keep no list of rewards: theirs are drawn from normal laws around
-        the estimates, as wide as sigma. Rewards asked for and not yet told count as further ones.
+        the estimates with standard deviation sigma. Rewards asked for and not yet told count as further ones.
 
         Examples
         --------
@@ -402,19 +400,19 @@ class Identifier(Generic[LabelT]):
 
     @property
     def estimates(self) -> tuple[ArmRow[LabelT], ...]:
-        """What is known of each arm now: label, pulls, estimate, lower, upper, active."""
+        """The present state of each arm: label, pulls, estimate, lower, upper, active."""
         with self._lock:
             rows = self._engine.rows()
         return tuple(ArmRow(label, *row) for label, row in zip(self._problem.labels, rows, strict=True))
 
     def snapshot(self) -> Identifier[LabelT]:
-        """Return a copy, which is yours: to read a verdict while others go on, or to try out what would follow."""
+        """Return an independent copy: to read a verdict while others go on, or to try things out."""
         return copy.deepcopy(self)
 
     def plot(self, axes: Axes | None = None) -> Figure:
-        """Return a figure of how things stand: `result.plot`, and below it the evidence over time (certified method).
+        """Return a figure of the present state: `result.plot`, and below it the evidence over time (certified method).
 
-        On axes that are given, the intervals alone are drawn; of sources there is no evidence over time.
+        On given axes it draws the intervals alone. With sources there is no evidence over time.
         """
         with self._lock:
             result = self._result()

@@ -1,8 +1,8 @@
 """The pulls that were asked for, how each ended, and in which order their rewards are used.
 
-What comes back early or late may depend on the reward (clicks report at once, their absence after a while). An arm's
-rewards in the order of their arrival are then no fair sample of it at any time; in the order of the pulls they are. So
-a reward that is early waits for the pulls of its arm that were asked for before it.
+The time that a reward takes may depend on its value (clicks report at once, their absence after a while). Then an arm's
+rewards in the order of arrival are never a fair sample; in the order of the pulls they are. So an early reward waits
+for the pulls of its arm that were asked for before it.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Pull(Generic[LabelT]):
     Attributes
     ----------
     arm : label
-        What to pull.
+        The arm to pull.
     number : int
-        Its place among all pulls of the identifier, from 0.
+        Its number among all pulls of the identifier, from 0.
     """
 
     arm: LabelT
@@ -49,9 +49,9 @@ class Pull(Generic[LabelT]):
 
     @property
     def id(self) -> str:
-        """A text that no other pull has, also none that is given the same number after a crash of a server.
+        """A text that no other pull has, not even one that gets the same number after a server crash.
 
-        To be kept or passed on as it is: a study finds the pull by it (`study.pull(id)`).
+        Keep it or pass it on unchanged: a study finds the pull by it (`study.pull(id)`).
         """
         return f"{self.number}-{self._of:x}"
 
@@ -114,7 +114,7 @@ class Uses:
     cancels: list[Cancel] = field(default_factory=list)
 
     def part(self, begin: int, end: int, *cancels: Cancel) -> Uses:
-        """Return a part of it, with these cancelled pulls."""
+        """Return a part of the uses, with these cancelled pulls."""
         rows = slice(begin, end)
         return Uses(self.numbers[rows], self.arms[rows], self.values[rows], self.slots[rows], list(cancels))
 
@@ -212,7 +212,7 @@ class Ledger:
         uses.values.append(self.values[number])
 
     def undo(self, number: int, uses: Uses) -> None:
-        """Undo the end of a pull, and of what was released by it: none of it could be used."""
+        """Undo the end of a pull and the uses that it released, because they could not be taken in."""
         index = self.arms[number]
         self._unused[index].extendleft(reversed(uses.numbers))
         self.waiting += len(uses.numbers) - 1
@@ -223,10 +223,10 @@ class Ledger:
         self.values[number] = math.nan
 
     def take(self, batch: Batch) -> Iterator[Uses]:
-        """Record asks and ends, and go through what can be used, in order.
+        """Record asks and ends, and go through the pulls that can be used, in order.
 
-        Where the ledger is empty this is done by arrays. A batch ends before and after a cancelled pull, so that what
-        is looked at when a pull is cancelled is the same as if everything came one by one.
+        An empty ledger does this by arrays. A batch ends before and after a cancelled pull, so that the state at a
+        cancelled pull is the same as if everything came one by one.
         """
         if not self.arms:
             yield from self._restore(batch)
@@ -245,7 +245,7 @@ class Ledger:
         yield uses
 
     def _restore(self, batch: Batch) -> Iterator[Uses]:
-        """Restore from recorded pulls, and go through what can be used."""
+        """Restore from recorded pulls, and go through the pulls that can be used."""
         arms, pulls = np.asarray(batch.arms, np.int64), np.asarray(batch.pulls, np.int64)
         size = len(self._answered)
         fates, values = np.zeros(arms.size, np.uint8), np.full(arms.size, np.nan)
@@ -275,7 +275,7 @@ class Ledger:
     # ------------------------------------------------------------------------------------------- which pull is meant
 
     def mark(self, number: int) -> int:
-        """Return what tells a pull from others of its number: of another owner, or of an ask that a crash undid."""
+        """Return a mark that distinguishes a pull from others with its number: of another owner, or lost in a crash."""
         return self.owner ^ self.stamps[number]
 
     def pull(self, number: int, label: LabelT) -> Pull[LabelT]:
@@ -287,7 +287,7 @@ class Ledger:
         return type(number) is int and 0 <= number < len(self.arms) and self.mark(number) == mark
 
     def check(self, pull: Pull) -> None:
-        """Refuse a pull that is not out."""
+        """Raise an error if a pull is not outstanding."""
         if not self.knows(pull.number, pull._of):
             raise InputError("pull", "be of this identifier", pull, "tell it to the one that asked for it")
         if self.fates[pull.number] != OUT:
@@ -322,7 +322,7 @@ class Ledger:
         return self.waiting >= RUN_AHEAD
 
     def is_far_ahead(self, index: int) -> bool:
-        """Whether so many rewards of an arm wait for a missing pull that no more should be asked for."""
+        """Whether too many rewards of an arm wait for a missing pull to ask for more."""
         return self.is_any_far_ahead() and len(self._unused[index]) - self._owed[index] >= RUN_AHEAD
 
     def span_of(self, index: int) -> int:

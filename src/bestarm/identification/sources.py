@@ -1,7 +1,7 @@
-"""Contamination by sources: raters, devices or test items of which at most a share epsilon is dishonest.
+"""Contamination by sources: at most a share epsilon of the raters, devices or test items is dishonest.
 
-What one source says of two arms is dependent, so each source enters a pair once (section 11 of
-docs/explanation/certified.md): by whichever of the two arms it rewarded first, or, `paired`, by the difference.
+The rewards of one source on two arms are dependent, so each source enters a pair once (section 11 of
+docs/explanation/certified.md): by the arm that it rewarded first or, with `paired`, by the difference.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Horizon = Callable[[int], float]  # from an arm to the number of its first pull 
 
 
 class Said(NamedTuple):
-    """What sources said first of one arm, one row per source, in the order in which the sources became known.
+    """The first reward of each source on one arm, one row per source, in the order in which they became known.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Said(NamedTuple):
     order: NDArray[np.int64]
 
     def up_to(self, end: float) -> Said:
-        """Return what was said by pulls with numbers below `end`."""
+        """Return the rows of pulls with numbers below `end`."""
         return self.at(self.numbers < end)
 
     def at(self, rows: NDArray[np.bool_]) -> Said:
@@ -55,18 +55,18 @@ class Said(NamedTuple):
         return Said(self.sources[rows], self.values[rows], self.numbers[rows], self.order[rows])
 
     def rewards(self) -> NDArray[np.float64]:
-        """Return the rewards, without pulls that were cancelled."""
+        """Return the rewards, without cancelled pulls."""
         return self.values[~np.isnan(self.values)]
 
     def first_before(self, other: Said) -> Said:
-        """Return what those sources said that were asked about this arm, and about the other one later or never."""
+        """Return the rows of sources that were asked about this arm first, and about the other later or never."""
         also, match = self.match(other)
         kept = np.ones(self.sources.size, np.bool_)
         kept[also] = self.order[also] < other.order[match]
         return self.at(kept)
 
     def match(self, other: Said) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the rows of the sources that were asked about both arms: here, and in the other."""
+        """Return the rows of the sources that were asked about both arms: in this table, and in the other."""
         slots = np.searchsorted(other.sources, self.sources)
         inside = np.flatnonzero(slots < other.sources.size)
         also = inside[other.sources[slots[inside]] == self.sources[inside]]
@@ -74,7 +74,7 @@ class Said(NamedTuple):
 
 
 class Sources:
-    """What each source has said first of each arm, and when; decides which arms are proved worse."""
+    """The first reward of each source on each arm, and when it came; decides which arms are proved worse."""
 
     def __init__(self, problem: Problem, options: Mapping[str, Any]) -> None:
         if options["paired"] and problem.bounds is None:
@@ -89,12 +89,12 @@ class Sources:
         self._rule = certified_rule(with_rate, options, surely=0.0)
         self._rule["kept"] = ALL
         self._known: dict[Hashable, int] = {}
-        # What each source said first of each arm, one row each, in the order of use: see `Said`.
+        # The first reward of each source on each arm, one row each, in the order of use: see `Said`.
         self._sources, self._arms, self._numbers = array("q"), array("q"), array("q")
         self._values = array("d")
         self._asked: set[int] = set()  # pairs of a source and an arm, as one number
-        self._silent: set[Hashable] = set()  # sources of which a pull was cancelled
-        self._unnamed: Counter[int] = Counter()  # by arm: cancelled pulls of sources that nobody knows
+        self._silent: set[Hashable] = set()  # sources with a cancelled pull
+        self._unnamed: Counter[int] = Counter()  # by arm: cancelled pulls without a named source
         self._said = self._said_at_check = 0  # rewards that count, and how many there were at the last check
 
     @property
@@ -104,16 +104,16 @@ class Sources:
 
     @property
     def number(self) -> int:
-        """Distinct sources so far, V: a cancelled pull without a name counts as one of its own."""
+        """Distinct sources so far, V: a cancelled pull without a source counts as a further one."""
         return len(self._known) + self._unnamed.total()
 
     @property
     def cancelled(self) -> int:
-        """Sources of which a pull was cancelled: they are among those that may be dishonest."""
+        """Sources with a cancelled pull: they may be dishonest."""
         return len(self._silent) + self._unnamed.total()
 
     def number_with(self, sources: set[Hashable], unnamed: int) -> int:
-        """Return how many sources there are with some that have not been used yet, and some that nobody knows."""
+        """Return how many sources there are with some that have not been used yet, and some unknown ones."""
         return self.number + len(sources.difference(self._known)) + unnamed
 
     @property
@@ -122,7 +122,7 @@ class Sources:
         return self._model.allowed(self._problem.epsilon, self.number, self._share_from)
 
     def openings(self) -> tuple[list[NDArray[np.float64]], list[int]]:
-        """Return for each arm what the sources said that were asked about it before any other arm.
+        """Return for each arm the rewards of sources that were asked about it before any other arm.
 
         The second list counts for each arm the cancelled pulls that were, or may have been, the first of their source.
         """
@@ -133,14 +133,14 @@ class Sources:
         return [part.rewards() for part in said], silent
 
     def tell(self, index: int, value: float, source: Hashable, number: int = BY_LABEL) -> bool:
-        """Take in what a source said of an arm; False if it was asked about that arm before, which counts once."""
+        """Take in a source's reward on an arm; return False if it was asked about that arm before: it counts once."""
         if not self._record(index, value, source, number):
             return False
         self._said += 1
         return True
 
     def cancel(self, index: int, source: Hashable | None, number: int) -> None:
-        """Take in that a source, if it is known which, will not say anything of an arm."""
+        """Take in that a source, known or not, will not reward an arm."""
         if source is None:
             self._unnamed[index] += 1
             return
@@ -160,7 +160,7 @@ class Sources:
         return True
 
     def by_arm(self) -> list[Said]:
-        """Return what was said of each arm."""
+        """Return the rows of each arm."""
         arms, sources = np.frombuffer(self._arms, np.int64), np.frombuffer(self._sources, np.int64)
         order = np.lexsort((sources, arms))
         columns = sources, np.frombuffer(self._values), np.frombuffer(self._numbers, np.int64)
@@ -169,7 +169,7 @@ class Sources:
         return [Said(*rows) for rows in zip(*parts, np.split(order, ends), strict=True)]
 
     def is_due(self) -> bool:
-        """Tell whether it is time for a check: when there are a twentieth more rewards than at the last."""
+        """Tell whether a check is due: when there are a twentieth more rewards than at the last one."""
         return self._said >= self._said_at_check + max(1, self._said_at_check // 20)
 
     def worse(self, survivors: NDArray[np.int64], horizon: Horizon) -> list[int]:
@@ -194,10 +194,10 @@ class Sources:
         return bool(is_pair_proved(pair_state(self._rule, ups, downs), self._rule, self._price(b, a)))
 
     def _price(self, b: int, a: int) -> float:
-        """Return for how many dishonest sources a pair pays.
+        """Return the number of dishonest sources that a pair pays for.
 
-        A cancelled pull without a name may have been the first of a source that then enters by the other arm: what it
-        would have said is gone, and what it says is chosen. That is a second one to pay for (section 11).
+        A cancelled pull without a source may have been the first of a source that then enters by the other arm: what it
+        would have said is lost, and what it says is chosen. The pair pays for that twice (section 11).
         """
         return float(self.count + self._unnamed[b] + self._unnamed[a])
 
@@ -214,7 +214,7 @@ class Sources:
         return float(found[0]), float(found[1]) * float(self._rule["scale"][0])
 
     def standing(self, leader: int, dropped: NDArray[np.bool_], horizon: Horizon) -> Standing:
-        """Return how an arm stands against all others, of which some were dropped by the evidence of their time."""
+        """Return how an arm stands against all others; arms dropped earlier count with the evidence of that time."""
         said = self.by_arm()
         judge = partial(self.evidence, said, leader, horizon=horizon)
         leads, weakest = compare_with_others(self._problem, leader, dropped, self.enough, judge)
@@ -238,14 +238,14 @@ class Sources:
 
 
 def entries(b: Said, a: Said, end: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what enters for b and for a: each source by the arm of the two that it was asked about first.
+    """Return the rows that enter for b and for a: each source by the one of the two arms that it was asked about first.
 
-    Of the pulls of both arms only those before `end`, the first that is still out: which ones have come back may depend
-    on what was said, and so may a lucky moment to look.
+    Only pulls before `end`, the first outstanding one, count: which ones have come back may depend on the rewards, and
+    so may a lucky moment to look.
     """
     return b.first_before(a).up_to(end).rewards(), a.first_before(b).up_to(end).rewards()
 
 
 def _middle(values: NDArray[np.float64]) -> float:
-    """Return the median, and of equal medians the higher for the higher mean; -infinity if there are no values."""
+    """Return a key to compare medians, with ties broken by the mean; -infinity if there are no values."""
     return float(np.median(values)) + 1e-6 * float(np.mean(values)) if values.size else -math.inf

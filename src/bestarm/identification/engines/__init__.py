@@ -1,1 +1,1 @@
-"""What an `Identifier` drives: a compiled method, a policy of the user's own, or evidence by sources."""
+"""The engines under an `Identifier`: a compiled method, a user's own policy, or evidence by sources."""

@@ -23,7 +23,7 @@ from bestarm.validation import Seed
 
 
 class Row(NamedTuple):
-    """What is known of one arm."""
+    """The state of one arm."""
 
     pulls: int
     estimate: float
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What an engine says at one moment.
+    """The state of an engine at one moment.
 
     Attributes
     ----------
@@ -46,13 +46,13 @@ class Reading(NamedTuple):
     pulls, cancelled : int
         Rewards used, and pulls cancelled.
     rows : tuple of Row
-        What is known of each arm.
+        The state of each arm.
     leader : int or None
         The arm that leads; None before the first reward.
     alarms : tuple of str
-        What contradicts the assumptions.
+        Sentences on rewards that contradict the assumptions.
     standing : Standing or None
-        How the leader stands against the others, where it has to be read at the same moment.
+        The leads and the p-value of the leader, if they have to be read at the same moment.
     """
 
     status: int
@@ -67,7 +67,7 @@ class Reading(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What `readouts` needs to know of a decision: rewards used, leader, winner, arms left, and why there is none."""
+    """The facts of a decision that `readouts` needs: rewards used, leader, winner, arms left, and the limit."""
 
     pulls: int
     leader: int | None
@@ -77,7 +77,7 @@ class Decision(NamedTuple):
 
 
 class Engine(abc.ABC):
-    """Chooses arms, takes rewards in and decides.
+    """Choose arms, take in rewards and decide.
 
     Arms are indices here, and everything was validated by the caller. A subclass keeps two arrays of records, `control`
     (of length 1, with the fields t, pending, best, done, limit) and `arms` (told, pending, active).
@@ -85,7 +85,7 @@ class Engine(abc.ABC):
     Attributes
     ----------
     decided : Reading or None
-        What was read at the moment of the decision; None before.
+        The reading at the moment of the decision; None before.
     """
 
     by_source: ClassVar[bool] = False  # whether a reward comes with its source
@@ -98,7 +98,7 @@ class Engine(abc.ABC):
     @property
     @abc.abstractmethod
     def control(self) -> NDArray[np.void]:
-        """The record of the whole."""
+        """The control record."""
 
     @property
     @abc.abstractmethod
@@ -107,10 +107,10 @@ class Engine(abc.ABC):
 
     @abc.abstractmethod
     def tag(self) -> str:
-        """Return a word for the layout of the records, which a pickle must share."""
+        """Return a tag of the layout of the records, which a pickle must share."""
 
     def warning(self) -> str | None:
-        """Return what the user should be warned of before the first pull, if anything."""
+        """Return a warning to show before the first pull, if there is one."""
         return None
 
     @property
@@ -179,14 +179,14 @@ class Engine(abc.ABC):
         return self._take(indices, values)
 
     def check_source(self, source: Hashable | None) -> None:
-        """Refuse a source where there are none, or a missing one where one is needed."""
+        """Raise an error for an unexpected source, or for a missing one."""
         fix = "leave it out, or say that sources may be dishonest"
         raise InputError(
             "source", Phrase("come with {}", Setting("contamination", default("log with sources"))), source, fix
         )
 
     def checked_sources(self, sources: Sequence[Hashable] | None, number: int) -> list[Hashable] | None:
-        """Return the sources of some rewards, one for each, or refuse them; None where there are none."""
+        """Return the sources of some rewards, one for each, or raise an error; None without sources."""
         if sources is None and not self.by_source:
             return None
         given: list[Hashable] = [None] * number if sources is None else list(sources)
@@ -225,7 +225,7 @@ class Engine(abc.ABC):
         self.observe(index, self._stand_in(index) if math.isnan(value) else value)
 
     def _stand_in(self, index: int) -> float:
-        """Return a value for a reward that never came: any would do, but a replay must find the same one again."""
+        """Return a value for a reward that never came: any would do, but a replay must get the same one."""
         estimate = self._estimate_of(index)
         low, high = self.problem.bounds or (-math.inf, math.inf)
         if math.isnan(estimate):
@@ -252,7 +252,7 @@ class Engine(abc.ABC):
             self._cancel_alarm.note(cancel.arm, cancel.cancelled, cancel.span + by_label)
 
     def mark(self, index: int) -> Any:
-        """Return what `rewind` needs to undo rewards of an arm; None where taking a reward in can't fail."""
+        """Return a mark for `rewind` to undo rewards of an arm; None if taking in a reward can't fail."""
         return None
 
     def rewind(self, mark: Any) -> None:
@@ -263,10 +263,10 @@ class Engine(abc.ABC):
 
     @abc.abstractmethod
     def rows(self) -> tuple[Row, ...]:
-        """Return what is known of each arm."""
+        """Return the state of each arm."""
 
     def read(self) -> Reading:
-        """Return how things stand now."""
+        """Return the present state."""
         rows, control = self.rows(), self.control[0]
         best, pulls = int(control["best"]), int(control["t"])
         leader = best if best >= 0 else self._leader(rows) if pulls > 0 else None
@@ -300,20 +300,20 @@ class Engine(abc.ABC):
         return None
 
     def readouts(self, decision: Decision) -> dict[str, Any]:
-        """Return what else a decision says, as fields of a `Result`: what takes long to find, and never changes."""
+        """Return the fields of a `Result` that take long to compute and never change after a decision."""
         return {}
 
     def past(self, pulls: int) -> ToldRewards | None:
-        """Return the first rewards, of which the evidence over time can be drawn; None if there is none."""
+        """Return the first rewards, for a picture of the evidence over time; None if there is none."""
         return None
 
     def rewards(self) -> ToldRewards:
-        """Return a copy of all rewards told, or refuse where they are not kept."""
+        """Return a copy of all rewards told, or raise an error if they are not kept."""
         raise InputError("method", "be certified", self.name, "only its evidence can be weighed at another epsilon")
 
     def check_forecast(self) -> None:  # noqa: B027 - most can make one
-        """Refuse a forecast where none can be made."""
+        """Raise an error if no forecast can be made."""
 
     def forecast(self, seed: Seed) -> Forecast:
-        """Return how many more rewards it takes to decide; this uses the engine up, so call it on a copy."""
+        """Return how many more rewards a decision takes; this overwrites the engine, so call it on a copy."""
         raise NotImplementedError

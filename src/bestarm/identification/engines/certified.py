@@ -1,4 +1,4 @@
-"""The certified method, which keeps all rewards: they say how much its verdict survives."""
+"""The certified method, which keeps all rewards to find out how much its verdict survives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bestarm.validation import Seed
 
 
 class CertifiedEngine(KernelEngine):
-    """Runs the certified method, and reads off its rewards what else they say."""
+    """Run the certified method, and read leads, p-value and robustness off its rewards."""
 
     def __init__(self, name: str, problem: Problem, options: Mapping[str, Any], ledger: Ledger, rule: Rule) -> None:
         rule["kept"] = ALL
@@ -76,7 +76,7 @@ class CertifiedEngine(KernelEngine):
         return standing(self.problem, self.options, self.told.first(pulls), leader, self.arms["dropped"] > 0)
 
     def readouts(self, decision: Decision) -> dict[str, Any]:
-        """Return how the winner stands, and what it survives; without one, what lead would have been found."""
+        """Return the winner's leads and what it survives; without a winner, the lead that would have been found."""
         used = self.told.first(decision.pulls)
         found = read_off(self.problem, self.options, used, decision.best, decision.left, decision.limit)
         if decision.leader is not None and decision.pulls > 0:

@@ -35,7 +35,7 @@ class KernelEngine(Engine):
 
     @property
     def control(self) -> NDArray[np.void]:
-        """The record of the whole."""
+        """The control record."""
         return self.state.control
 
     @property
@@ -92,7 +92,7 @@ class KernelEngine(Engine):
         return deciding
 
     def rows(self) -> tuple[Row, ...]:
-        """Return what is known of each arm."""
+        """Return the state of each arm."""
         estimates, lower, upper = np.empty((3, self.problem.size))
         verbs.describe(self.state, self.rule, estimates, lower, upper)
         told, active = self.arms["told"].tolist(), self.arms["active"].astype(np.bool_).tolist()

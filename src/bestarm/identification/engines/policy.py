@@ -1,7 +1,7 @@
 """A user's own policy, behind the interface that compiled methods have.
 
-Counts are kept here, so that no policy can get them wrong, and so are the rewards: if a policy fails at a reward, a new
-one is told those before it, and everything is as if nothing had happened.
+The engine keeps the counts, so that no policy can get them wrong, and the rewards: if a policy fails at a reward, it is
+rebuilt by replaying the rewards before it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class PolicyEngine(Engine):
 
     @property
     def control(self) -> NDArray[np.void]:
-        """The record of the whole."""
+        """The control record."""
         return self._control
 
     @property
@@ -110,7 +110,7 @@ class PolicyEngine(Engine):
         return True
 
     def mark(self, index: int) -> Any:
-        """Return what `rewind` needs to undo rewards of one arm."""
+        """Return a mark for `rewind` to undo rewards of one arm."""
         return self._mark([index])
 
     def _mark(self, indices: Sequence[int] | NDArray[np.int64]) -> tuple[Any, ...]:
@@ -130,7 +130,7 @@ class PolicyEngine(Engine):
             self.policy.observe(index, reward)
 
     def rows(self) -> tuple[Row, ...]:
-        """Return what the policy says of each arm, and take note of which may still be the best."""
+        """Return the policy's estimate of each arm, and record which arms may still be the best."""
         found = estimated(self.policy, self._rule.name, self._arms.size)
         self._arms["active"] = [row.active for row in found]
         return tuple(Row(told, *row) for told, row in zip(self._arms["told"].tolist(), found, strict=True))

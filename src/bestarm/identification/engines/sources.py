@@ -1,4 +1,4 @@
-"""The certified method where epsilon is a share of sources: it decides by what each source said first of each arm.
+"""The certified method where epsilon is a share of sources: it decides by the first reward of each source on each arm.
 
 Section numbers are those of docs/explanation/certified.md.
 """
@@ -40,12 +40,12 @@ class SourcesEngine(CertifiedEngine):
         self.sources = Sources(problem, options)
 
     def check_source(self, source: Hashable | None) -> None:
-        """Refuse a source that is missing or can't be looked up."""
+        """Raise an error for a source that is missing or not hashable."""
         if source is None or source != source or not isinstance(source, Hashable):
             raise InputError("source", "be given, as a label that can be looked up", source, "such as a voter's id")
 
     def observe(self, index: int, value: float, source: Hashable | None = None, number: int = BY_LABEL) -> None:
-        """Take in what a source said of an arm, and look whether an arm is proved worse; its second reward is left."""
+        """Take in a source's reward, and check whether an arm is proved worse; its second reward is not used."""
         self.check_source(source)
         if not self.sources.tell(index, value, source, number):
             self.release(index)
@@ -60,7 +60,7 @@ class SourcesEngine(CertifiedEngine):
         left = self.active()
         if len(left) == 1:
             stop(self.state, left[0])
-            # What sources say later is no part of the decision.
+            # Later rewards are not part of the decision.
             self.decided = self.read()._replace(standing=self.standing(left[0], self.pulls))
 
     def observe_many(
@@ -76,7 +76,7 @@ class SourcesEngine(CertifiedEngine):
         return deciding
 
     def use(self, uses: Uses, by_label: int = 0) -> int | None:
-        """Take in what sources said by pulls whose turn has come; a source that was silent may be dishonest."""
+        """Take in the rewards of pulls whose turn has come; a silent source may be dishonest."""
         was_decided, deciding = self.decided is not None, None
         for slot, (number, index, value) in enumerate(zip(uses.numbers, uses.arms, uses.values, strict=True)):
             source = self.ledger.source(number)
@@ -89,7 +89,7 @@ class SourcesEngine(CertifiedEngine):
         return deciding
 
     def _cancel(self, index: int, source: Hashable | None, number: int) -> None:
-        """Take in that nobody has spoken, and compare the silent sources with all."""
+        """Take in a cancelled pull, and compare the silent sources with all."""
         self.release(index)
         self.sources.cancel(index, source, number)
         self._cancel_alarm.note(index, self.sources.cancelled, self.sources.number_with(*self.ledger.under_way()))
@@ -112,7 +112,7 @@ class SourcesEngine(CertifiedEngine):
         return None
 
     def rewards(self) -> ToldRewards:
-        """Refuse: rewards alone say nothing at another epsilon."""
+        """Raise an error: rewards without their sources say nothing at another epsilon."""
         fix = "ask again with another epsilon: sources are few, and counted"
         raise self._no_sources(fix)
 
