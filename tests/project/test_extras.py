@@ -60,7 +60,7 @@ print(trials.mean_pulls > 0, finder.result.best, ba.theory.lower_bound is not No
         ("duckdb", "ba.identify_log('x.csv', epsilon=0.1, bounds=(1, 5))"),
         ("jinja2", REPORT),
         ("pooch", "ba.datasets"),
-        ("sqlalchemy", "ba.Study"),
+        ("sqlalchemy", "ba.Study('sqlite:///x.db', 'x', 2, delta=0.1, epsilon=0, sigma=1)"),
     ],
 )
 def test_what_is_not_installed_is_asked_for_by_its_extra(module: str, code: str) -> None:
