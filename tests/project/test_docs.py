@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,18 @@ def test_lines_of_pages_are_short() -> None:
         prose = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
         for line in prose.splitlines() if page.name not in UNWRAPPED else ():
             assert len(line) <= (600 if line.startswith(("|", "![")) else 160), (page, line)
+
+
+def test_the_map_draws_every_room_in_its_layer() -> None:
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ][0]
+    (drawing,) = re.findall(r"```text\n(.*?)```", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), re.S)
+    drawn = re.split(r"^ \d+ ", drawing, flags=re.M)[1:]
+    rooms = [re.findall(r"\w+", layer) for layer in contract["layers"]]
+    assert len(drawn) == len(rooms)
+    for layer, names in zip(drawn, rooms, strict=True):
+        assert [name for name in names if not re.search(rf"\b{name}\b", layer)] == []
 
 
 def test_functions_of_the_tour_are_where_it_says() -> None:
