@@ -6,7 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bestarm.paper.comparisons import ERROR, FAILS, OPEN, Finding, GridPoint, mean_interval, rate_limits, verdict_of
+from bestarm.paper.comparisons import (
+    ERROR,
+    FAILS,
+    OPEN,
+    Finding,
+    GridPoint,
+    OfOneCurve,
+    mean_interval,
+    rate_limits,
+    verdict_of,
+)
 
 
 @dataclass(frozen=True)
@@ -27,16 +37,10 @@ class MeanAbove:
 
 
 @dataclass(frozen=True)
-class MeanBelow:
+class MeanBelow(OfOneCurve):
     """Whether the mean pulls are at most a number everywhere: the least that the claim can mean, so more is open."""
 
-    label: str
     number: str
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The curves it looks at."""
-        return (self.label,)
 
     @property
     def how(self) -> str:
@@ -49,16 +53,10 @@ class MeanBelow:
 
 
 @dataclass(frozen=True)
-class PullsBelow:
+class PullsBelow(OfOneCurve):
     """Whether a trial is longer than a number with probability at most delta, everywhere; more leaves it open."""
 
-    label: str
     number: str
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The curves it looks at."""
-        return (self.label,)
 
     @property
     def how(self) -> str:

@@ -63,6 +63,31 @@ class ClaimCheck(Protocol):
         """Return the verdict."""
 
 
+@dataclass(frozen=True)
+class OfOneCurve:
+    """A test of one curve."""
+
+    label: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The curve it looks at."""
+        return (self.label,)
+
+
+@dataclass(frozen=True)
+class OfTwoCurves:
+    """A test that compares two curves."""
+
+    first: str
+    second: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at."""
+        return self.first, self.second
+
+
 # -------------------------------------------------------------------------------------------------------- mean pulls
 
 
@@ -116,20 +141,12 @@ def relative_difference(first: Trials, second: Trials, error: float, groups: int
 
 
 @dataclass(frozen=True)
-class Fewer:
+class Fewer(OfTwoCurves):
     """Whether the first needs fewer pulls than the second.
 
     It does if it needs fewer somewhere and more nowhere. It does not if it needs more somewhere, or if they are
     practically equal everywhere.
     """
-
-    first: str
-    second: str
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The curves it looks at."""
-        return self.first, self.second
 
     @property
     def how(self) -> str:
@@ -153,17 +170,10 @@ class Fewer:
 
 
 @dataclass(frozen=True)
-class Close:
+class Close(OfTwoCurves):
     """Whether two need the same number of pulls, up to a tolerance, everywhere."""
 
-    first: str
-    second: str
     tolerance: float
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The curves it looks at."""
-        return self.first, self.second
 
     @property
     def how(self) -> str:
@@ -205,16 +215,8 @@ def _kind(low: float, high: float) -> str:
 
 
 @dataclass(frozen=True)
-class GapShrinks:
+class GapShrinks(OfTwoCurves):
     """Whether the distance between the mean pulls of two shrinks as delta grows: its slope on log delta."""
-
-    first: str
-    second: str
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The curves it looks at."""
-        return self.first, self.second
 
     @property
     def how(self) -> str:
@@ -266,16 +268,10 @@ def rate_limits(count: int, total: int, error: float, undecided: int = 0) -> tup
 
 
 @dataclass(frozen=True)
-class ErrorsBelow:
+class ErrorsBelow(OfOneCurve):
     """Whether the probability of a wrong answer is at most a share of delta, everywhere."""
 
-    label: str
     share: float = 1.0
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The curves it looks at."""
-        return (self.label,)
 
     @property
     def how(self) -> str:
@@ -302,15 +298,8 @@ class ErrorsBelow:
 
 
 @dataclass(frozen=True)
-class ErrorsAbove:
+class ErrorsAbove(OfOneCurve):
     """Whether the probability of a wrong answer is above delta somewhere."""
-
-    label: str
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The curves it looks at."""
-        return (self.label,)
 
     @property
     def how(self) -> str:
@@ -326,16 +315,8 @@ class ErrorsAbove:
 
 
 @dataclass(frozen=True)
-class FewerErrors:
+class FewerErrors(OfTwoCurves):
     """Whether the first is wrong less often than the second: exact McNemar test of the paired trials."""
-
-    first: str
-    second: str
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The curves it looks at."""
-        return self.first, self.second
 
     @property
     def how(self) -> str:
