@@ -37,6 +37,6 @@ def test_it_is_the_study_that_the_same_question_makes_now_and_not_another(old: S
 def test_an_option_that_it_had_and_that_means_something_else_now_is_refused(old: Settings) -> None:
     old.completed["exploration"] = "bernstein"
     with pytest.raises(
-        StoreError, match=r"does not take what bestarm .* did, which made it: exploration must be one of"
+        StoreError, match=r"rejects the settings of bestarm .*, which created it: exploration must be one of"
     ):
         old.finder()

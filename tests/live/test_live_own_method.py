@@ -192,7 +192,7 @@ def test_a_reward_at_which_it_fails_is_not_in_the_log_and_all_goes_on(url: str) 
     study.tell(pulls[1], 1.0)
     study.tell(of_a[1], 9.0)  # waits for its turn
     before = study.sequence
-    said = r"^method must go on without an exception \(Leading is your own\), got OverflowError.*nothing was recorded$"
+    said = r"^method must not raise an exception \(Leading is your own\), got OverflowError.*nothing was recorded$"
     for told, rewards in ((of_a[:1], [0.5]), (pulls[1:3], [1.0, 7.0])):
         with pytest.raises(InputError, match=said):
             study.tell_many(told, rewards)
@@ -218,7 +218,7 @@ def test_it_is_kept_by_its_path_and_compared_by_it(file: str) -> None:
     assert json.loads(study._log.row.settings)["own_version"] == "1"
     for again in (Leading, PATH):
         assert make(file, method=again, rewards=7).result.options == {"rewards": 7, "limit": math.inf, "seed": 0}
-    with pytest.raises(InputError, match=r"^method must be as when the study 'mine' was made \('test_live_own_meth"):
+    with pytest.raises(InputError, match=r"^method must be as when the study 'mine' was created \('test_live_own_meth"):
         make(file, method=reference.MeanSE)
     with pytest.raises(InputError, match=r"^options must be as when"):
         make(file, rewards=8)
@@ -228,9 +228,8 @@ def test_it_is_kept_by_its_path_and_compared_by_it(file: str) -> None:
 def test_another_version_is_refused_and_other_defaults_do_not_count(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = make(file).result.options["rewards"]
     monkeypatch.setattr(Leading, "version", 2)
-    with pytest.raises(
-        StoreError, match=r"^the study can't be continued, as \S+:Leading of now has version 2, and \S+ of then"
-    ):
+    reason = r"\S+:Leading has version 2, and the study was created with version 1"
+    with pytest.raises(StoreError, match=rf"^the study can't be continued, as {reason}: use version 1 of it"):
         _ = ba.Study(file, "mine").result
     monkeypatch.setattr(Leading, "version", 1)
     monkeypatch.setitem(Leading.__init__.__kwdefaults__, "rewards", 50)  # type: ignore[arg-type]

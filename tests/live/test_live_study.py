@@ -285,7 +285,9 @@ def test_what_is_wrong_is_refused_and_changes_nothing(url: str) -> None:
 
 def test_settings_are_compared_and_named(url: str) -> None:
     make(url)
-    with pytest.raises(InputError, match=r"epsilon must be as when the study 'study' was made \(0.05\), got \[0.1\]"):
+    with pytest.raises(
+        InputError, match=r"epsilon must be as when the study 'study' was created \(0.05\), got \[0.1\]"
+    ):
         make(url, epsilon=0.1)
     with pytest.raises(InputError, match="arms must be as when"):
         make(url, arms=["A", "B"])
@@ -295,7 +297,7 @@ def test_settings_are_compared_and_named(url: str) -> None:
         make(url, lease=5)
     with pytest.raises(ba.NotFoundError, match=r"name must be a study in .*, got 'nobody': it has 'study'"):
         ba.Study(url, "nobody")
-    with pytest.raises(InputError, match="arms must be given with the rest of the question"):
+    with pytest.raises(InputError, match="arms must be given with the other settings"):
         ba.Study(url, "study", delta=0.1)
     assert make(url).labels == ("A", "B", "C")
 

@@ -1,4 +1,4 @@
-"""What a caller passes to a study, checked once."""
+"""Checks the arguments that a caller passes to a study."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ID = re.compile(r"(\d{1,18})(?:-([0-9a-f]{1,16}))?", re.ASCII)
 
 
 def checked_pulls(pulls: object, fix: str) -> list[Pull]:
-    """Return pulls as a list, or refuse what is none."""
+    """Return pulls as a list; raise if one of them is not a pull."""
     if isinstance(pulls, str) or not isinstance(pulls, Iterable):
         raise InputError("pulls", "be a list of what ask_pulls gave", pulls, fix)
     found = list(pulls)
@@ -29,7 +29,7 @@ def checked_pulls(pulls: object, fix: str) -> list[Pull]:
 
 
 def checked_values(finder: ReplayedIdentifier, pulls: Sequence[Pull], rewards: Sequence[float]) -> list[float]:
-    """Return rewards as floats, one for each pull, or refuse them."""
+    """Return rewards as floats, one for each pull; raise if one is invalid."""
     if len(pulls) == 1 and type(rewards) is list and len(rewards) == 1:
         return [checked_reward(finder.problem, rewards[0])]
     values: list[float] = checked_rewards(finder.problem, rewards).tolist()
@@ -41,7 +41,7 @@ def checked_values(finder: ReplayedIdentifier, pulls: Sequence[Pull], rewards: S
 def source_texts(
     finder: ReplayedIdentifier, pulls: Sequence[Pull], sources: Sequence[Hashable] | None
 ) -> list[str | None]:
-    """Return sources as JSON, one for each pull, or refuse them."""
+    """Return sources as JSON, one for each pull; raise if one is invalid."""
     if isinstance(sources, str) or not isinstance(sources, Iterable | None):
         raise InputError("sources", "be a list", sources, "give one for each pull")
     given = [None] * len(pulls) if sources is None else list(sources)
@@ -54,7 +54,7 @@ def source_texts(
 
 
 def source_of(replica: Replica, index: int, said: str | None) -> str | None:
-    """Return the source of a reward: the one that its pull was asked for, or the one that is told with it."""
+    """Return the source of a reward: the one named when its pull was asked for, or the one told with it."""
     named = replica.named(index)
     if named is None:
         if said is None and replica.finder.by_source:
@@ -67,7 +67,7 @@ def source_of(replica: Replica, index: int, said: str | None) -> str | None:
 
 
 def pull_parts(which: Any) -> tuple[int, int | None]:
-    """Return the number in an id of a pull, and its mark; of a bare number no mark; -1 of anything else.
+    """Split the id of a pull into its number and its mark; a bare number has no mark, anything else is -1.
 
     >>> pull_parts("17-5fa0"), pull_parts("17"), pull_parts(17), pull_parts("x")
     ((17, 24480), (17, None), (17, None), (-1, None))
@@ -81,12 +81,12 @@ def pull_parts(which: Any) -> tuple[int, int | None]:
 
 
 def is_text(value: Any) -> TypeGuard[str]:
-    """Tell whether a value is a text that every database can keep."""
+    """Tell whether a value is a text that every database can store."""
     return isinstance(value, str) and "\0" not in value and value.encode(errors="replace").decode() == value
 
 
 def checked_worker(worker: Any) -> str | None:
-    """Return the name of a worker, or refuse it."""
+    """Return the name of a worker; raise if it is not a text."""
     if worker is not None and not is_text(worker):
         raise InputError("worker", "be a text", worker, "such as the name of the machine and a number")
     return worker

@@ -1,4 +1,4 @@
-"""The tables of a store. Rows of `bestarm_events` are only ever added: they are what happened, in order."""
+"""The tables of SQL stores. Rows of `bestarm_events` are only ever added: they are the log, in order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0002"  # of the tables below; live/migrations/versions has the way there
+REVISION = "0002"  # of the tables below; live/migrations/versions creates and upgrades them
 VERSION_TABLE = "bestarm_version"
 
 metadata = MetaData()
@@ -26,13 +26,13 @@ studies = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("name", Text, nullable=False, unique=True),
-    Column("token", BigInteger, nullable=False),  # a pull of another study must not be taken for one of this
+    Column("token", BigInteger, nullable=False),  # tells pulls of this study from those of others
     Column("settings", Text, nullable=False),  # JSON: the question, the method, the lease
     Column("created", Double, nullable=False),  # seconds since 1970, by the database's clock
 )
 
-# What each kind of event has: ask (pull, arm, worker), tell (pull, value, source), cancel, expire and renew
-# (pull), decide (note: the verdict as JSON), archive (nothing).
+# The columns that each kind of event fills: ask (pull, arm, worker), tell (pull, value, source), cancel, expire and
+# renew (pull), decide (note: the verdict as JSON), archive (nothing).
 events = Table(
     "bestarm_events",
     metadata,
@@ -50,7 +50,7 @@ events = Table(
     sqlite_with_rowid=False,
 )
 
-# A pull ends once, whatever a program does wrong. (Since revision 0002.)
+# A pull ends once, even if a program has a bug. (Since revision 0002.)
 ENDS = "kind in ('tell', 'cancel', 'expire')"
 one_end = Index(
     "bestarm_one_end",

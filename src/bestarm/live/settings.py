@@ -1,4 +1,4 @@
-"""What a study is about, as it stands in the database: the question, the method, how long a pull may take."""
+"""The settings of a study as they are stored: the question, the method, and the lease of a pull."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from bestarm.validation import number
 
 LABELS = (str, int, float, bool)
 
-# Defaults may change, and an old study must not: what it has stored wins, and what is not stored is what it was then.
-SETTINGS_VERSION = 2  # of what is stored; 1, in which it was not said, is that of bestarm 0.1.0 until November 2026
+# Defaults may change, and an old study must not: what is stored wins, and the rest is as it was when it was created.
+SETTINGS_VERSION = 2  # of what is stored; bestarm 0.1.0 stored none until November 2026, which is version 1
 NEW_LEASE = 600.0  # seconds
 OLD_LEASES = {1: 3600.0}
-# Options that a version did not have yet, with the value by which all is as it was without them, or a function of the
-# number of arms that gives it.
+# Options that a version did not have yet, with the value that leaves everything as it was, or a function of the number
+# of arms that returns it.
 ABSENT: dict[int, dict[str, Any]] = {1: {"radius": "rounds", "radius_arms": float}}
 
 _PARTS = ("delta", "epsilon", "sigma", "bounds", "method")  # of a question; all else are options of the method
@@ -46,11 +46,11 @@ class Settings:
     completed : dict
         All options of the method, defaults included, as of `version`.
     version : str
-        Of bestarm, when the study was made.
+        Version of bestarm that created the study.
     own_version : str or None
-        Of a method of the user's own, likewise, if its class states one.
+        Version of the user's own method at that time, if its class states one.
     settings_version : int
-        Which defaults hold for what is not stored.
+        Selects the defaults for what is not stored.
     """
 
     arms: list[Any]
@@ -62,7 +62,7 @@ class Settings:
     settings_version: int = SETTINGS_VERSION
 
     def to_json(self) -> str:
-        """Return it as JSON; a lease that never ends is null, and a version that is not stated is left out."""
+        """Return the settings as JSON; an infinite lease is null, and `own_version` is left out if it is None."""
         fields = {**asdict(self), "lease": None if math.isinf(self.lease) else self.lease}
         return json.dumps({name: value for name, value in fields.items() if name != "own_version" or value is not None})
 
@@ -72,14 +72,14 @@ class Settings:
         return str(self.question["method"])
 
     def finder(self) -> ReplayedIdentifier:
-        """Return a new identifier that asks this question; refuse one whose options now mean something else."""
+        """Return a new identifier for this question; raise if its options have another meaning in this version."""
         here, there = f"bestarm {version('bestarm')}", f"bestarm {self.version}"
         if is_import_path(self.method):
-            here, there = f"{self.method} of now", f"{self.method} of then"
+            here, there = self.method, f"an earlier {self.method}"
             stated = _stated_version(policy_at(kept_name(self.method)))
             if stated != self.own_version:
-                what = f"{here} has version {stated}, and {there}, which made it, {self.own_version}"
-                raise StoreError("the study can't be continued", what, f"use {there} for it")
+                what = f"{here} has version {stated}, and the study was created with version {self.own_version}"
+                raise _not_continued(what, f"version {self.own_version} of it")
         question: dict[str, Any] = {name: self.question.get(name) for name in _PARTS}
         absent = ABSENT.get(self.settings_version, {})
         then = {name: value(len(self.arms)) if callable(value) else value for name, value in absent.items()}
@@ -87,26 +87,24 @@ class Settings:
         known = set(_options_known(question["method"], options))
         gone = sorted(name for name in self.completed if name not in known)
         if gone:
-            what = f"{here} has no option {', '.join(gone)}, which {there} had, which made it"
-            raise StoreError("the study can't be continued", what, f"use {there} for it")
+            raise _not_continued(f"{here} has no option {', '.join(gone)}, and {there}, which created it, had", there)
         try:
             finder = ReplayedIdentifier(
                 self.arms, **question, **{name: options[name] for name in options if name in known}
             )
         except InputError as error:
-            what = f"{here} does not take what {there} did, which made it: {error}"
-            raise StoreError("the study can't be continued", what, f"use {there} for it") from None
+            raise _not_continued(f"{here} rejects the settings of {there}, which created it: {error}", there) from None
         now, then = _as_json(finder.result.options), self.completed
         changed = sorted(name for name in then if json.dumps(now.get(name)) != json.dumps(then[name]))
-        if changed:  # None, say, which was the default then, and can't be asked for
-            what = f"{here} takes {', '.join(changed)} for something else than {there}, which made it"
-            raise StoreError("the study can't be continued", what, f"use {there} for it")
+        if changed:  # such as None, which was the default then, and can't be asked for now
+            what = f"{', '.join(changed)} had another meaning in {there}, which created it, than in {here}"
+            raise _not_continued(what, there)
         return finder
 
     def differences(self, stored: Settings, *, lease_given: bool) -> list[str]:
-        """Return the names of what a stored study does not share with a question that is asked again.
+        """Return the names of the settings that differ from those of a stored study.
 
-        What neither of them has given is not compared: its default may have changed since.
+        Options that neither of them has given are not compared: their defaults may have changed since.
         """
         mine = {"arms": self.arms, **{name: self.question.get(name) for name in _PARTS}}
         theirs = {"arms": stored.arms, **{name: stored.question.get(name) for name in _PARTS}}
@@ -117,27 +115,31 @@ class Settings:
         now, then = ({name: one.completed.get(name) for name in sorted(given)} for one in (self, stored))
         return different or (["options"] if json.dumps(now) != json.dumps(then) else [])
 
-    def refuse_another(self, wanted: Settings, name: str, *, lease_given: bool) -> None:
-        """Refuse a question that is asked again and is another one."""
+    def require_same(self, wanted: Settings, name: str, *, lease_given: bool) -> None:
+        """Raise if somebody reopens the study with other settings."""
         different = wanted.differences(self, lease_given=lease_given)
         if different:
             mine, theirs = ({**one.question, **vars(one), "options": one.completed} for one in (self, wanted))
             stored = ", ".join(repr(mine[part]) for part in different)
             raise ConflictError(
                 ", ".join(different),
-                f"be as when the study {name!r} was made ({stored})",
+                f"be as when the study {name!r} was created ({stored})",
                 [theirs[part] for part in different],
-                "leave all of it out to reopen it, or take a new name",
+                "leave all settings out to reopen it, or use another name",
             )
 
     @property
     def default_lease(self) -> float:
-        """Seconds, of the version that made it."""
+        """The default lease, in seconds, of the version that created the study."""
         return OLD_LEASES.get(self.settings_version, NEW_LEASE) if self.question["epsilon"] > 0.0 else math.inf
 
 
+def _not_continued(reason: str, needed: str) -> StoreError:
+    return StoreError("the study can't be continued", reason, f"use {needed} for it")
+
+
 def read_settings(text: str) -> Settings:
-    """Return what `to_json` wrote, in this version or an older one; refuse what a newer one wrote."""
+    """Return what `to_json` wrote, in this version or an older one; raise if a newer one wrote it."""
     fields = {"settings_version": 1, **json.loads(text)}
     if fields["settings_version"] > SETTINGS_VERSION:
         reason = f"its settings are of a newer version of bestarm ({fields.get('version')})"
@@ -149,7 +151,7 @@ def read_settings(text: str) -> Settings:
 
 
 def new_settings(arms: Any, lease: float | None, question: dict[str, Any]) -> Settings:
-    """Return checked settings of a new study, or refuse them."""
+    """Check the settings of a new study, and return them."""
     question = {**question, "method": kept_name(question["method"])}
     probe = ReplayedIdentifier(arms, **question)
     if isinstance(model := probe.result.options.get("contamination"), Contamination):
@@ -158,7 +160,7 @@ def new_settings(arms: Any, lease: float | None, question: dict[str, Any]) -> Se
     labels = list(probe.labels)
     for label in labels:
         if not isinstance(label, LABELS):
-            raise InputError("arms", "be strings, numbers or bools in a study", label, "others have no form in a table")
+            raise InputError("arms", "be strings, numbers or bools in a study", label, "a database can't store others")
     question = _as_json({**question, "epsilon": float(question["epsilon"]), "delta": float(question["delta"])})
     own = policy_at(question["method"]) if is_import_path(question["method"]) else None
     settings = Settings(
@@ -173,14 +175,14 @@ def new_settings(arms: Any, lease: float | None, question: dict[str, Any]) -> Se
 
 
 def kept_name(method: Any) -> str:
-    """Return a method as a study keeps it: the name, or the import path of a class that is a policy."""
+    """Return a method as a study stores it: its name, or the import path of a policy class."""
     if is_import_path(method):
         method = policy_at(method)
     return method if isinstance(method, str) else import_path(method)
 
 
 def _options_known(method: str, options: dict[str, Any]) -> Iterable[str]:
-    """Return which of some options a method has."""
+    """Return the names of the options that a method has."""
     found = get_method(method)
     if isinstance(found, OwnMethod) and found.takes_others:
         return options
@@ -193,7 +195,7 @@ def _stated_version(policy: Any) -> str | None:
 
 
 def _as_json(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options as they come back from a table."""
+    """Return options as they are read back from a database."""
     try:
         found: dict[str, Any] = json.loads(json.dumps(options, default=_plain_number))
     except (TypeError, ValueError):
@@ -228,7 +230,7 @@ def to_note(decision: Result, seq: int) -> str:
 def from_note(note: str) -> tuple[int, Result]:
     """Return what `to_note` wrote."""
     stored = json.loads(note)
-    known = {each.name for each in fields(Result)}  # what else there is, is read off them
+    known = {each.name for each in fields(Result)}  # the rest is derived from these
     found = {name: value for name, value in stored["result"].items() if name in known}
     found["arms"] = tuple(ArmRow(**row) for row in found["arms"])
     found.setdefault("p_value", stored["result"].get("evidence"))  # its old name
@@ -239,7 +241,7 @@ def from_note(note: str) -> tuple[int, Result]:
 
 
 def source_text(source: Hashable | None) -> str | None:
-    """Return a source as JSON, or refuse what has no form in a table."""
+    """Return a source as JSON; raise if a database can't store it."""
     if source is None:
         return None
     if hasattr(source, "item"):

@@ -26,33 +26,34 @@ from bestarm.problem import LabelT
 class Study(StudyWriter[LabelT]):
     """Finds the arm with the highest mean, with rewards from many processes, on a database that outlives them.
 
-    The log of what was asked for and told is the truth, and what a process holds in memory follows from it: it may be
-    killed at any moment, and reopened by anyone. Promises, on SQLite and on PostgreSQL:
+    The database keeps a log of all asks and tells, and each process derives its state from it. So a process may be
+    killed at any moment, and any other can go on. Promises, on SQLite and on PostgreSQL:
 
     - When `tell` returns, the reward is on the disk.
-    - A tell that is repeated with the same pull is acknowledged again and counted once; with another reward it is
-      refused. So after an error whose outcome is not known, tell again.
-    - A worker that asks again, under the same name, before it has told or cancelled what it was given, gets it again,
-      while its lease lasts.
-    - A pull that is neither told nor cancelled within its lease counts as cancelled: from anyone's next ask, tell
-      or cancel on.
-    - The decision is made once, with the sequence number of the event that led to it; all processes give the same,
-      and so does a replay of the exported log by the same version of bestarm.
+    - A tell that is repeated is acknowledged again and counted once; with another reward it is an error. So after an
+      error that leaves open whether a tell was recorded, tell again.
+    - A worker that asks again under the same name, before it has told or cancelled its pull, gets the same pull while
+      the lease lasts.
+    - A pull that is neither told nor cancelled within its lease counts as cancelled, from the next ask, tell or cancel
+      of any process on.
+    - The decision is made once, with the sequence number of the event that led to it. All processes report the same
+      decision, and so does a replay of the exported log by the same version of bestarm.
 
-    Can be used by many threads, forked and pickled: a pickle is the URL and the name.
+    A study can be used by many threads, forked and pickled: a pickle holds the URL and the name.
 
     Parameters
     ----------
     url : str
-        Of the database: sqlite:///FILE, or postgresql://USER@HOST/NAME.
+        URL of the database: sqlite:///FILE, or postgresql://USER@HOST/NAME.
     name : str
-        Of the study.
+        Name of the study.
     arms, delta, epsilon, sigma, bounds, method, **options
-        As for `Identifier`. A study of that name is reopened, and what is given here must be as it was; leave all of
-        it out to reopen one that must exist. Labels are strings, numbers or bools. A `Policy` is kept by its import
-        path, "module:Name", from which every process that uses the study has to be able to import it.
+        As for `Identifier`. If a study of that name exists, it is reopened, and these must be the same as when it was
+        created; leave out all of them to reopen one that must exist. Labels are strings, numbers or bools. A `Policy`
+        is stored by its import path, "module:Name", and every process that uses the study must be able to import it.
     lease : float > 0, optional
-        Seconds. By default ten minutes; never if epsilon = 0, where nothing may be cancelled; math.inf for never.
+        Seconds after which a pull that was neither told nor cancelled expires. By default ten minutes; math.inf for
+        never, which is the default if epsilon = 0, where nothing may be cancelled.
 
     Examples
     --------
@@ -87,10 +88,10 @@ class Study(StudyWriter[LabelT]):
             question = {"delta": delta, "epsilon": epsilon, "sigma": sigma, "bounds": bounds, "method": method}
             wanted = new_settings(arms, lease, {**question, **options})
         elif (delta, epsilon, sigma, bounds, lease, method, options) != (None, None, None, None, None, DEFAULT, {}):
-            raise InputError("arms", "be given with the rest of the question", None, "or leave out all of it to reopen")
+            raise InputError("arms", "be given with the other settings", None, "or leave out all settings to reopen")
         self._log = StudyLog(url, name, wanted)
         if wanted is not None:
-            self._log.settings.refuse_another(wanted, name, lease_given=lease is not None)
+            self._log.settings.require_same(wanted, name, lease_given=lease is not None)
         log_opened(repr(self), self._log.settings)
 
     def __repr__(self) -> str:
@@ -117,10 +118,10 @@ class Study(StudyWriter[LabelT]):
         self._log.close()
 
     def work(self, worker: str | None = None) -> Iterator[Pull[LabelT]]:
-        """Go through pulls to make, one at a time, until the decision, whoever's reward leads to it.
+        """Iterate over pulls to make, one at a time, until some process makes the decision.
 
-        The lease of a pull is renewed until the next one is asked for. While all arms wait for pulls of others, it
-        waits too, if the leases of those will end.
+        The lease of a pull is renewed until the next one is asked for. While all arms wait for pulls of other
+        workers, this waits too, if the leases of those will end.
         """
         held: list[Pull[LabelT]] = []
         with Renewals(self, lambda: held):
@@ -149,15 +150,15 @@ class Study(StudyWriter[LabelT]):
         progress: bool = False,
         reconnect: float = 60.0,
     ) -> Result[LabelT]:
-        """Pull arms until the decision, or the end of a budget, and return the verdict; others may do so too.
+        """Pull arms until the decision, or the end of a budget, and return the verdict; other processes may do so too.
 
-        Parameters as for `identify`. With a name, `worker`, a process that is started again under it first makes the
-        pulls that were under way when it ended; without one these wait for their lease. While a call is under way, the
-        lease of its pull is renewed. A reward of a pull that somebody else has cancelled is an error, or, with
-        on_error="cancel", counts as cancelled, which it is.
+        Parameters as for `identify`. A process that is started again under the same `worker` name first makes the
+        pulls that were under way when it ended; without a name these wait for their lease. While a call is under way,
+        the lease of its pull is renewed. A reward for a pull that somebody else has cancelled is an error; with
+        on_error="cancel" the pull stays cancelled and the run goes on.
 
-        If the database is away (a server that restarts, a file that others lock), what it was asked for is tried
-        again, at growing intervals, for up to `reconnect` seconds; 0 passes the error on at once.
+        If the database is away (a server that restarts, a file that others lock), the run tries again, at growing
+        intervals, for up to `reconnect` seconds; with 0 the error is raised at once.
         """
         slots = Slots(self, worker, workers, reconnect)
         budget = slots.budget(self._log.settings, max_pulls, timeout, on_error)
@@ -176,7 +177,7 @@ class Study(StudyWriter[LabelT]):
         progress: bool = False,
         reconnect: float = 60.0,
     ) -> Result[LabelT]:
-        """Do the same with a coroutine function; the database is waited for in a thread, and the event loop goes on."""
+        """Do the same with a coroutine function; a thread waits for the database, so the event loop goes on."""
         slots = Slots(self, worker, workers, reconnect)
         budget = slots.budget(self._log.settings, max_pulls, timeout, on_error)
         renewals = Renewals(self, slots.held)
@@ -184,5 +185,5 @@ class Study(StudyWriter[LabelT]):
         try:
             return await drive_async(pull, workers, budget, progress)
         finally:
-            slots.give_up()  # what is tried again in a thread, if this is cancelled
+            slots.give_up()  # if this is cancelled while a thread tries again
             await asyncio.to_thread(renewals.stop)

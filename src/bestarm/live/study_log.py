@@ -84,7 +84,7 @@ class StudyLog:
         A server that crashes may lose asks that were not on its disk, and closes the connection. So the state is read
         anew in every new session.
         """
-        session = self.store.connect()
+        session = self.store.session()
         if self.replica is None or session != self._session:
             self.replica, self._session = self._new_replica(), session
         return self.replica

@@ -205,8 +205,8 @@ class Store(abc.ABC):
         """Bring what is stored to this version of bestarm, or set the store up."""
         self.prepare(create=True)
 
-    def connect(self) -> int:
-        """Connect, and return the number of the session: after a crash that may have lost asks it is a new one."""
+    def session(self) -> int:
+        """Return the number of the present session: after a crash that may have lost asks it is a new one."""
         return 1
 
     def last_crash(self) -> float:

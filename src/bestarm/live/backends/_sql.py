@@ -9,7 +9,7 @@ import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import sqlalchemy as sa
@@ -111,8 +111,8 @@ class SQLStore(Store):
 
     # ------------------------------------------------------------------------------------------------- connections
 
-    def connect(self) -> int:
-        """Connect, and return how many connections were opened so far."""
+    def session(self) -> int:
+        """Return how many connections were opened so far, after opening one if there is none."""
         with self.connected():
             return self._sessions
 
@@ -122,21 +122,20 @@ class SQLStore(Store):
 
         Asks and tells use the driver directly: SQLAlchemy's own layer would take as long as the database.
         """
-        with self._plain_errors():
+        try:
+            if self._connection.raw is None:
+                self._new_connection()
             try:
-                if self._connection.raw is None:
-                    self._new_connection()
-                try:
-                    yield self._connection.raw
-                except InputError:  # raised by bestarm, so nothing is wrong with the connection
-                    self._connection.raw.rollback()
-                    raise
+                yield self._connection.raw
+            except InputError:  # raised by bestarm, so nothing is wrong with the connection
                 self._connection.raw.rollback()
-            except InputError:
                 raise
-            except BaseException:
-                self._connection.close()
-                raise
+            self._connection.raw.rollback()
+        except InputError:
+            raise
+        except BaseException as error:
+            self._connection.close()
+            self._raise_plainly(error)
 
     def _new_connection(self) -> None:
         lent = self._engine.raw_connection()
@@ -148,26 +147,25 @@ class SQLStore(Store):
     @contextlib.contextmanager
     def tables(self, *, to_write: bool = False) -> Iterator[sa.Connection]:
         """Lend a connection of SQLAlchemy's; to write, with the studies locked, and committed at the end."""
-        with self._plain_errors(), self._engine.connect() as connection:
-            if to_write:
-                self._lock_studies(connection)
-            yield connection
-            if to_write:
-                connection.commit()
-
-    @contextlib.contextmanager
-    def _plain_errors(self) -> Iterator[None]:
-        """Raise errors of the database as `StoreError`s in plain words, and all others as they are."""
         try:
-            yield
+            with self._engine.connect() as connection:
+                if to_write:
+                    self._lock_studies(connection)
+                yield connection
+                if to_write:
+                    connection.commit()
         except Exception as error:
-            cause = error.orig if isinstance(error, DBAPIError) else error
-            drivers: Any = self._engine.dialect.loaded_dbapi
-            if cause is None or not isinstance(cause, drivers.Error):
-                raise
-            first = str(cause).strip().split("\n")[0]
-            unknown = f"the database says: {first}", "if it was a tell, tell again, which is safe"
-            raise self.failure(*(self._reason(cause) or unknown), transient=self._may_pass(cause)) from error
+            self._raise_plainly(error)
+
+    def _raise_plainly(self, error: BaseException) -> NoReturn:
+        """Raise an error of the database as a `StoreError` in plain words, and any other as it is."""
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        drivers: Any = self._engine.dialect.loaded_dbapi
+        if cause is None or not isinstance(cause, drivers.Error):
+            raise error
+        first = str(cause).strip().split("\n")[0]
+        unknown = f"the database says: {first}", "if it was a tell, tell again, which is safe"
+        raise self.failure(*(self._reason(cause) or unknown), transient=self._may_pass(cause)) from error
 
     def close(self) -> None:
         """Close the connection; it opens again when it is needed."""

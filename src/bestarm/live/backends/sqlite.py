@@ -72,9 +72,8 @@ class SQLiteStore(SQLStore):
 
         return engine
 
-    def connect(self) -> int:
-        """Connect, and return 1: SQLite loses nothing while the machine runs, so all sessions are one."""
-        super().connect()
+    def session(self) -> int:
+        """Return 1: SQLite loses nothing while the machine runs, so all connections are one session."""
         return 1
 
     def before_fork(self) -> None:
