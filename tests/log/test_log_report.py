@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from bestarm.errors import InputError
+from bestarm.identification.wording.log_verdict import LogWords
 from bestarm.identification.wording.text import share_shown
 from bestarm.log.picture import ranked_rows
 from bestarm.log.report import check_place, draw, write_report
@@ -168,7 +169,7 @@ def test_a_replay_says_what_it_used_and_claims_no_lines_together(pages: Path, re
     assert f"could there be more than {result.overturn} replaced reward" in words
     bare = replace(result, sensitivity=())
     assert len(draw(bare).axes) == 2
-    assert bare.overturn_in_words() == f"{result.overturn} replaced reward{'s' * (result.overturn != 1)} on an arm"
+    assert LogWords(bare).overturn() == f"{result.overturn} replaced reward{'s' * (result.overturn != 1)} on an arm"
 
 
 def test_methods_that_prove_nothing_are_said_to(results: dict[str, LogResult], tmp_path: Path) -> None:

@@ -97,9 +97,5 @@ class LogResult(LogFacts):
         """Whether rewards are missing from the log and counted as replaced."""
         return bool(self.health.missing) and self.health.missing_as == "replaced"
 
-    def overturn_in_words(self) -> str:
-        """Return how much the answer withstands, such as "214 replaced rewards"; empty if that is not known."""
-        return self._words().overturn()
-
     def _words(self) -> LogWords:
         return LogWords(self)
