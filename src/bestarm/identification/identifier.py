@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Generic, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +33,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Part = TypeVar("Part")
+
 
 class Identifier(Generic[LabelT]):
     """Finds the arm with the highest mean; you own the loop.
 
-    You may tell rewards of any arm, asked for or not: by label in the order of the pulls, which must not depend on
-    their values, or by pull in any order. Arms that were asked for and not yet told count as pulled, so a batch spreads
-    as the method would. A decision is final: later rewards are only recorded.
-    It can be pickled, copied and forked at any moment, and shared by many threads: calls take effect one after the
-    other. The first calls on a machine compile for up to half a minute; the logger `bestarm` says so (on stderr).
+    You may tell rewards of any arm, asked for or not. By label, tell them in the order of the pulls, which must not
+    depend on their values; by pull, in any order. An arm that was asked for and not told yet counts as pulled, so a
+    batch is spread over the arms as the method would spread it. A decision is final: later rewards are only recorded.
+
+    An identifier can be pickled, copied and forked at any moment, and used by many threads: calls take effect one after
+    the other. The first calls on a machine compile for up to half a minute; the logger `bestarm` says so (on stderr).
 
     Parameters
     ----------
@@ -50,17 +53,17 @@ class Identifier(Generic[LabelT]):
     delta : float in (0, 1)
         Accepted probability of a wrong answer.
     epsilon : float in [0, 0.5)
-        How much an adversary replaced: by default, a bound on the probability that a reward is replaced, by an
-        independent coin. The option `contamination` of the certified method changes the meaning (a share of the rewards
-        of each arm, of all rewards, of the sources); see the guide "Which contamination is mine?".
+        How much may be replaced by an adversary. By default each reward is replaced with at most this probability, by
+        an independent coin. The option `contamination` of the certified method makes it a share of the rewards of each
+        arm, of all rewards, or of the sources; see the guide "Which contamination is mine?".
     sigma : float > 0, optional
         Sub-Gaussian scale of a clean reward.
     bounds : (float, float), optional
         Lowest and highest possible reward, in place of sigma.
     method : str, or class or function that makes a `Policy`
-        One of `bestarm.methods.METHODS`, or a method of your own, itself or by its import path, "module:Name".
+        One of `bestarm.methods.METHODS`, or a method of your own: the class, or its import path "module:Name".
     **options
-        Options of the method; the error for an unknown one lists those it has.
+        Options of the method. The error for an unknown one lists those it has.
 
     Examples
     --------
@@ -91,7 +94,7 @@ class Identifier(Generic[LabelT]):
         self._engine = new_engine(chosen, self._problem, self._options)
         self._ledger = self._engine.ledger
         self._decision: Result[LabelT] | None = None
-        self._complete = False  # whether all is read off that takes long to find
+        self._complete = False  # whether the decision has what takes long to find
         warning = self._engine.warning()
         if warning is not None:
             warnings.warn(warning, stacklevel=callers_level())
@@ -99,12 +102,15 @@ class Identifier(Generic[LabelT]):
         give_lock(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return a copy that no other thread changes while it is written, with a tag of what it looks like inside."""
+        """Return a copy that no other thread changes while it is written, with a tag of its layout."""
         with self._lock:
             fields = {name: value for name, value in vars(self).items() if name != "_lock"}
-            changing = {name: fields[name] for name in _CHANGING}
-            fields |= copy.deepcopy(changing, {id(self._problem): self._problem})  # labels stay the objects they are
+            fields |= self._copied({name: fields[name] for name in _CHANGING})
             return {"tag": self._tag(), "fields": fields}
+
+    def _copied(self, part: Part) -> Part:
+        """Return a deep copy of a part, with the same labels: they may be equal to nothing but themselves."""
+        return copy.deepcopy(part, {id(self._problem): self._problem})
 
     def __setstate__(self, stored: Any) -> None:
         if not isinstance(stored, dict) or "tag" not in stored:
@@ -117,7 +123,7 @@ class Identifier(Generic[LabelT]):
         give_lock(self)
 
     def _tag(self) -> str:
-        """Return a word for the version and the layout of all records: kernels would take another one for garbage."""
+        """Return the version and the layout of all records: kernels would read another layout as garbage."""
         return f"{_tag_of_version()}{self._engine.tag()}"
 
     def __repr__(self) -> str:
@@ -139,13 +145,13 @@ class Identifier(Generic[LabelT]):
 
     @property
     def pulls(self) -> int:
-        """Rewards used so far, stand-ins of cancelled ones and those after the decision included."""
+        """Rewards used so far, including stand-ins for cancelled pulls, and rewards after the decision."""
         with self._lock:
             return self._engine.pulls
 
     @property
     def pending(self) -> int:
-        """Pulls whose rewards are not used yet: they are outstanding, or wait for one that is."""
+        """Pulls whose rewards are not used yet: they are still out, or wait for an earlier pull that is."""
         with self._lock:
             return self._engine.pending
 
@@ -176,15 +182,15 @@ class Identifier(Generic[LabelT]):
     @overload
     def ask_pulls(self, n: int, *, source: Hashable | None = None) -> list[Pull[LabelT]]: ...
     def ask_pulls(self, n: int | None = None, *, source: Hashable | None = None) -> Pull[LabelT] | list[Pull[LabelT]]:
-        """Return the next pull to make, or a list of n pulls: like `ask`, with numbers.
+        """Return the next pull to make, or a list of n of them: like `ask`, but each has a number.
 
-        Tell rewards by `tell(pull, reward)`, in any order: rewards of an arm are used in the order of its pulls, and an
-        early one waits for those before it (`waiting`). Cancel a pull whose reward will never come. An arm that owes
-        many rewards and hardly answers is passed over while others answer. So is an arm with 2,000 rewards that wait
-        for a missing pull; if this holds for every arm left, a `WaitingError` is raised.
+        Tell each reward by `tell(pull, reward)`, in any order. Rewards of an arm are used in the order of its pulls:
+        one that comes early waits for those before it (see `waiting`). Cancel a pull whose reward never comes. An arm
+        that owes many rewards and hardly answers is skipped while others answer, and so is an arm with 2,000 rewards
+        that wait for a missing pull. If that holds for every arm left, a `WaitingError` is raised.
 
-        `source` names who will give these rewards, for contamination="sources" only. A reward also waits for the
-        earlier pulls of its source. A pull without a source may belong to any: all later rewards wait for it.
+        `source` names who will give these rewards, with contamination="sources" only. A reward then also waits for the
+        earlier pulls of its source. A pull that names no source may be of any, so all later rewards wait for it.
         """
         with self._lock:
             if source is not None:
@@ -196,7 +202,7 @@ class Identifier(Generic[LabelT]):
         return pulls[0] if n is None else pulls
 
     def _issue(self, index: int, source: Hashable | None) -> Pull[LabelT]:
-        """Issue a pull of an arm, or of another arm if this one owes too many rewards."""
+        """Issue a pull of an arm, or of another one if the arm owes too many rewards."""
         ledger = self._ledger
         if ledger.is_silent(index) or ledger.is_far_ahead(index):
             other = self._other_than(index)
@@ -217,14 +223,15 @@ class Identifier(Generic[LabelT]):
     # -------------------------------------------------------------------------------------------------------- tell
 
     def tell(self, arm: LabelT | Pull[LabelT], reward: float, source: Hashable | None = None) -> None:
-        """Take in one reward, of a pull that was asked for or of an arm. An invalid one changes nothing.
+        """Take in one reward, of a pull or of an arm. An invalid one is rejected and changes nothing.
 
-        Told by label, rewards are used in the order of telling, which must not depend on their values. So tell those of
-        an arm in the order of its pulls and, with sources, those of each source in the order in which it was asked:
-        which of two arms it rewards first must not depend on the rewards. Told by pull, rewards may come in any order.
+        Told by the label of the arm, rewards are used in the order in which you tell them. That order must not depend
+        on their values: tell the rewards of an arm in the order of its pulls. With sources, tell those of each source
+        in the order in which it was asked: which of two arms it speaks of first must not depend on what it says of
+        them. Told by the pull, rewards may come in any order.
 
-        `source` is who or what gave the reward, for contamination="sources" only; a pull that named it beforehand needs
-        none. A source counts once on an arm: its second reward on the same arm is not used.
+        `source` is who or what gave the reward, with contamination="sources" only; leave it out if the pull names it. A
+        source counts once per arm: its second reward of the same arm is not used.
         """
         if type(arm) is Pull:
             self._tell_pull(arm, reward, source)
@@ -241,7 +248,7 @@ class Identifier(Generic[LabelT]):
         rewards: Sequence[float] | NDArray[np.float64],
         sources: Sequence[Hashable] | None = None,
     ) -> None:
-        """Take in rewards of many arms, in order, as if told one by one. If any is invalid, all are rejected."""
+        """Take in rewards of many arms, in order, as if told one by one. Reject all if any is invalid."""
         indices = indices_of(arms, self._index, self._problem.labels)
         values = checked_rewards(self._problem, rewards)
         if indices.size != values.size:
@@ -270,10 +277,10 @@ class Identifier(Generic[LabelT]):
     def cancel(self, pull: Pull[LabelT]) -> None:
         """Give up a pull whose reward will never come: it counts as a replaced reward.
 
-        So epsilon has to cover it, under the same assumption as for all replaced rewards; `result.cancelled` counts
-        them. With epsilon = 0 nothing may be replaced, and no pull can be cancelled. With contamination="sources" its
-        source may then be dishonest; if the pull names no source, it counts as a further source. More cancelled pulls
-        than epsilon allows raise an alarm.
+        So epsilon has to cover it, under the same assumption as for every replaced reward; `result.cancelled` counts
+        such pulls, and more than epsilon allows raise an alarm. With epsilon = 0 no pull can be cancelled. With
+        contamination="sources" the source of the pull counts as one that may be dishonest; if the pull names none, as
+        one more source.
         """
         if not isinstance(pull, Pull):
             raise InputError("pull", "be what ask_pulls gave", pull, "finder.cancel(pull)")
@@ -284,7 +291,7 @@ class Identifier(Generic[LabelT]):
             self._end(pull.number, CANCELLED)
 
     def _end(self, number: int, fate: int, value: float = math.nan, source: Hashable | None = None) -> None:
-        """Take in the end of a pull and the rewards that waited for it, or none of them if a policy fails at one."""
+        """Take in the end of a pull and the rewards that waited for it; none of them if a policy fails at one."""
         engine, ledger = self._engine, self._ledger
         index = ledger.arms[number]
         mark = engine.mark(index)
@@ -301,7 +308,7 @@ class Identifier(Generic[LabelT]):
 
     @property
     def waiting(self) -> Waiting:
-        """The rewards that have come in and wait for pulls that are still out: how many, and for which."""
+        """The rewards that have arrived and wait for pulls that are still out: how many, and for which pulls."""
         with self._lock:
             return self._waiting()
 
@@ -367,21 +374,21 @@ class Identifier(Generic[LabelT]):
         return replace(decision, **self._engine.readouts(Decision(decision.pulls, leader, best, left, decision.limit)))
 
     def sensitivity(self, epsilons: Sequence[float] | None = None) -> tuple[Sensitivity, ...]:
-        """Return, for each epsilon of a grid, which arms the rewards told so far leave in question.
+        """Return, for each epsilon of a grid, which arms may still be the best after the rewards told so far.
 
-        By default the grid is 0, 0.01, 0.02, 0.05, 0.1, ..., 0.45 and the problem's own epsilon. Certified method only.
+        The default grid is 0, 0.01, 0.02, 0.05, 0.1, ..., 0.45 and the problem's own epsilon. Certified method only.
         """
         with self._lock:
             told = self._engine.rewards()
         return sensitivity(self._problem, self._options, told, epsilons)
 
     def forecast(self, seed: Seed = 0) -> Forecast:
-        """Return how many more rewards a decision takes, if things go on like this. It changes nothing.
+        """Return how many more rewards it takes to decide, if things go on like this. It changes nothing.
 
-        A replay weights the rewards of each arm at random (the Bayesian bootstrap), draws further rewards from them and
-        goes on from here until the method stops, or up to a horizon. Up to 60 replays, the same ones for the same seed,
-        give a median and a range. The paper's methods keep no list of rewards: theirs are drawn from normal laws around
-        the estimates with standard deviation sigma. Rewards asked for and not yet told count as further ones.
+        A replay weighs the rewards of each arm at random (the Bayesian bootstrap), draws more rewards from them and
+        continues from here until the method stops, or up to a horizon. Up to 60 replays, the same for the same seed,
+        give a median and a range. The paper's methods keep no rewards: theirs are drawn from normal laws around the
+        estimates, with standard deviation sigma. Rewards asked for and not told yet count as rewards still to come.
 
         Examples
         --------
@@ -395,7 +402,7 @@ class Identifier(Generic[LabelT]):
         with self._lock:
             if self._decision is not None:
                 return DECIDED
-            engine, waiting = copy.deepcopy(self._engine), self._waiting()
+            engine, waiting = self._copied(self._engine), self._waiting()
         return replace(engine.forecast(seed), waiting=waiting)
 
     @property
@@ -406,13 +413,13 @@ class Identifier(Generic[LabelT]):
         return tuple(ArmRow(label, *row) for label, row in zip(self._problem.labels, rows, strict=True))
 
     def snapshot(self) -> Identifier[LabelT]:
-        """Return an independent copy: to read a verdict while others go on, or to try things out."""
+        """Return a copy, to read a verdict while others go on, or to try out what would follow."""
         return copy.deepcopy(self)
 
     def plot(self, axes: Axes | None = None) -> Figure:
         """Return a figure of the present state: `result.plot`, and below it the evidence over time (certified method).
 
-        On given axes it draws the intervals alone. With sources there is no evidence over time.
+        On given axes it draws the intervals only. With sources there is no evidence over time.
         """
         with self._lock:
             result = self._result()
@@ -424,7 +431,7 @@ class Identifier(Generic[LabelT]):
 
 
 _CHANGING = ("_engine", "_ledger", "_options")
-_LAYOUT = 3  # of the fields; to be raised when they change
+_LAYOUT = 3  # of the fields; raise it when they change
 
 
 def _tag_of_version() -> str:

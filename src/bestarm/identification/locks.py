@@ -21,7 +21,7 @@ _held: list[Any] = []
 
 
 def give_lock(owner: Guarded) -> None:
-    """Give an object a lock that a thread may take again while it holds it."""
+    """Give an object a reentrant lock."""
     owner._lock = threading.RLock()
     with _registry:
         _all.add(owner)

@@ -21,7 +21,7 @@ class MissingPull:
     worker : str or None
         Who asked for it, where that is known.
     since : float or None
-        When, in seconds since 1970; of a study only, as an identifier reads no clock.
+        When, in seconds since 1970. Known in a study only: an identifier reads no clock.
     rewards : int
         How many rewards wait for it.
     """
@@ -77,7 +77,7 @@ class Waiting:
 
 
 def read_waiting(stored: Mapping[str, Any] | None) -> Waiting:
-    """Return what `to_dict` gave; of an older version there is nothing."""
+    """Restore what `to_dict` returned; older versions stored nothing."""
     if stored is None:
         return Waiting()
     pulls = tuple(

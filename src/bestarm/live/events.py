@@ -1,4 +1,4 @@
-"""What happens to a study, as rows: what a store keeps, and what every process folds."""
+"""The events of a study: what a store keeps, and every process folds."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Event(NamedTuple):
     Attributes
     ----------
     seq : int
-        Its place in the log of the study, from 1, without a gap.
+        Its sequence number in the log of the study, from 1, without a gap.
     kind : str
         ask, tell, cancel, expire, renew, decide or archive.
     pull : int or None
-        Number of the pull that was asked for, told, cancelled, whose lease has ended, or begins anew.
+        Number of the pull that was asked for, told, cancelled, expired or renewed.
     arm : int or None
         Of an ask: the index of the arm.
     value : float or None
         Of a tell: the reward.
     source : str or None
-        Of a tell: who gave the reward, as JSON. Of an ask: who will, if that was said.
+        Of a tell: who gave the reward, as JSON. Of an ask: who will give it, if named.
     worker : str or None
         Of an ask: who asked.
     at : float
@@ -69,8 +69,8 @@ class LoggedEvent(NamedTuple):
     Attributes
     ----------
     seq, kind, pull, arm, value, source, worker, at, note
-        As in the table: place in the log, what happened, number of the pull, index of the arm (of an ask), reward and
-        its source as JSON (of a tell), who asked, when in seconds since 1970, the verdict as JSON (of a decision).
+        As in `Event`: sequence number, what happened, number of the pull, index of the arm (of an ask), reward and its
+        source as JSON (of a tell), who asked, when in seconds since 1970, the verdict as JSON (of a decision).
     label : label or None
         The arm of its pull.
     id : str or None

@@ -1,7 +1,7 @@
-"""A study as a file, and what follows from it: for a sceptic who has the file and nothing else.
+"""A study as a file, and the replay of that file, for a reader who has nothing else.
 
-A line is a JSON object. The first has the name, the token, the settings of the study and when it was made; each further
-line is an event, with the label of its arm and the id of its pull beside their numbers.
+Each line is a JSON object. The first has the name, the token, the settings of the study and when it was created. Every
+other line is an event, with the label of its arm and the id of its pull beside their numbers.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ def lines_of(row: StudyRow, events: Iterable[Event]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Replay:
-    """What follows from the log of a study, beside what stands in it.
+    """The decision that follows from the log of a study, beside the one recorded in it.
 
     Attributes
     ----------
     name : str
         Of the study.
     result : Result
-        As it follows from the asks and tells, one by one, by an identifier that knows nothing of databases.
+        The verdict of an identifier, without a database, that took in the asks and tells one by one.
     decided_at : int or None
-        Sequence number of the event that led to the decision, likewise.
+        Sequence number of the event that led to this decision.
     recorded : Result or None
-        The decision that stands in the log, without leads and what else takes long to find.
+        The decision recorded in the log, without leads and other parts that take long to compute.
     recorded_at : int or None
         Its sequence number there.
     """
@@ -58,7 +58,7 @@ class Replay:
 
     @property
     def agrees(self) -> bool:
-        """Whether the decision in the log is the one that follows from it."""
+        """Whether the recorded decision is the one that follows from the log."""
         if self.recorded is None or self.decided_at is None:
             return self.recorded is None and self.decided_at is None
         found = self.result
@@ -72,7 +72,7 @@ class Replay:
 
 
 def replay(path: str | os.PathLike[str]) -> Replay:
-    """Fold an exported log anew, reward by reward, and return what it comes to beside what stands in it."""
+    """Replay an exported log, reward by reward, and return its verdict beside the recorded one."""
     rows = rows_of(Path(path))
     number, head = next(rows, (1, {}))
     if head.get("format") != FORMAT:
@@ -110,7 +110,7 @@ def replay(path: str | os.PathLike[str]) -> Replay:
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Go through the lines of an export with their numbers, or refuse one that is no JSON object."""
+    """Go through the lines of an export with their numbers; reject a line that is not a JSON object."""
     try:
         with path.open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
