@@ -28,6 +28,7 @@ MOVED = {
     "result": "identification.result",
     "robustness": "identification.robustness",
     "tickets": "identification.ledger",
+    "waiting": "identification.waiting",
 }
 
 

@@ -9,6 +9,8 @@ import html
 import json
 import math
 import pickle
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from matplotlib.figure import Figure
 import bestarm as ba
 from bestarm.methods import METHODS
 
+FIXTURES = Path(__file__).with_name("fixtures")
 FIELDS = {
     *("status", "best", "candidates", "pulls", "delta", "epsilon", "sigma", "method", "options", "arms", "promise"),
     *("leader", "limit", "leads", "p_value", "tolerance", "overturn", "alarms", "bounds", "proved", "cancelled"),
@@ -244,12 +247,15 @@ def test_the_p_value_can_be_had_by_its_old_name_with_a_warning() -> None:
         assert sample().evidence == sample().p_value == 0.01
 
 
-def test_a_pickle_from_before_the_new_name_can_be_read() -> None:
-    result = decided("certified")
-    old = copy.copy(result)
-    vars(old)["evidence"] = vars(old).pop("p_value")
-    assert pickle.loads(pickle.dumps(old)) == result
-    assert result.p_value is not None
+@pytest.mark.parametrize(("name", "best", "pulls"), [("result", "A", 8), ("log_result", "B", 100)])
+def test_a_pickle_of_version_0_1_0_can_be_read(name: str, best: str, pulls: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # it has import paths of that version
+        old = pickle.loads((FIXTURES / f"{name}_0.1.0.pickle").read_bytes())
+    assert (old.best, old.pulls) == (best, pulls)
+    assert 0.0 < old.p_value < old.delta
+    assert old.to_dict()["evidence"] == old.p_value
+    assert str(old).startswith(f"{best!r} has the highest mean of 2 arms")
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
