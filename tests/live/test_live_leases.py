@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import bestarm as ba
-import bestarm.live.backends.sqlite
 import bestarm.live.study_log
 from bestarm import InputError
 from bestarm.errors import LateError
+from bestarm.live.backends.sqlite import SQLiteStore
 from bestarm.live.export import replay
 from live_tools import make
 
@@ -23,7 +23,7 @@ LEASE = 0.6  # seconds: a third of it, at which it is renewed, must not be misse
 
 def test_a_renewed_lease_begins_anew_for_everyone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("bestarm.live.backends.sqlite.time.time", lambda: now)
+    monkeypatch.setattr(SQLiteStore, "now", lambda store: now)
     url = f"sqlite:///{tmp_path}/run.db"
     study, other = make(url), make(url)
     assert study.lease == 600.0

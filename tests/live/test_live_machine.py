@@ -21,9 +21,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 import bestarm as ba
 import bestarm.live.backends.postgresql
-import bestarm.live.backends.sqlite
 import bestarm.live.study_log
 from bestarm import InputError
+from bestarm.live.backends.sqlite import SQLiteStore
 from bestarm.live.export import replay
 from live_tools import bare, make
 
@@ -43,9 +43,6 @@ class Clock:
     def __init__(self) -> None:
         self.now = EPOCH
 
-    def time(self) -> float:
-        return self.now
-
     def set(self, now: float) -> None:
         self.now = now
         literal = _PAST_POSTGRESQL.replace("extract(epoch from clock_timestamp())::float8", f"{now!r}::float8")
@@ -57,7 +54,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setattr(bestarm.live.backends.postgresql, "_BEGIN", _PAST_POSTGRESQL)
     clock = Clock()
-    monkeypatch.setattr(bestarm.live.backends.sqlite, "time", clock)
+    monkeypatch.setattr(SQLiteStore, "now", lambda store: clock.now)
     return clock
 
 
@@ -443,7 +440,7 @@ def _serve(pipe: Connection, path: list[str]) -> None:
     """Do to a study what comes through a pipe, until nothing comes any more."""
     sys.path[:] = path
     clock = Clock()
-    vars(bestarm.live.backends.sqlite)["time"] = clock
+    pytest.MonkeyPatch().setattr(SQLiteStore, "now", lambda store: clock.now)  # for as long as this process lives
     study: Any = None
     while True:
         try:

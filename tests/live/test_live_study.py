@@ -20,6 +20,7 @@ import bestarm as ba
 from bestarm import InputError, Pull
 from bestarm.errors import LateError, WaitingError
 from bestarm.identification import ledger
+from bestarm.live.backends.sqlite import SQLiteStore
 from bestarm.live.export import replay
 from live_tools import ASKED, bare, make, new_database, store_of
 
@@ -677,7 +678,7 @@ def test_outstanding_pulls_are_listed_and_expire_whatever_the_clock_did(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1e9
-    monkeypatch.setattr("bestarm.live.backends.sqlite.time.time", lambda: now)
+    monkeypatch.setattr(SQLiteStore, "now", lambda store: now)
     study = make(f"sqlite:///{tmp_path}/run.db", lease=10)
     now = 2e9
     ahead = study.ask_pulls(worker="w")

@@ -44,7 +44,7 @@ class StudyWriter(StudyView[LabelT]):
         named = source_text(source)
 
         def change(replica: Replica, now: float) -> list[Event]:
-            self._refuse_if_archived(replica)
+            self._require_open(replica)
             if replica.finder.decision is not None:
                 raise DecidedError(replica.finder.decision.status, "study")
             numbers[:] = replica.held_by(worker, named, now)[:wanted] if worker is not None else []
@@ -104,7 +104,7 @@ class StudyWriter(StudyView[LabelT]):
                         fresh[index] = reward
                 if not fresh:
                     return []
-                self._refuse_if_archived(replica)
+                self._require_open(replica)
                 new_values, new_sources = zip(*fresh.values(), strict=True)
                 return replica.tell(list(fresh), new_values, new_sources, now)
 
@@ -124,7 +124,7 @@ class StudyWriter(StudyView[LabelT]):
             numbers = list(dict.fromkeys(replica.find(pull) for pull in pulls))
             left = [index for index in numbers if not replica.was_cancelled(index)]
             if left:
-                self._refuse_if_archived(replica)
+                self._require_open(replica)
             return replica.mark(CANCEL, left, now)
 
         with self._log.alone() as log:
@@ -147,7 +147,7 @@ class StudyWriter(StudyView[LabelT]):
                 raise LateError("pull", "be outstanding", replica.pull(gone), "it has ended, and has no lease any more")
             if math.isinf(replica.settings.lease) or not left:
                 return []
-            self._refuse_if_archived(replica)
+            self._require_open(replica)
             return replica.mark(RENEW, left, now)
 
         with self._log.alone() as log:
@@ -159,6 +159,6 @@ class StudyWriter(StudyView[LabelT]):
             if not log.current().archived:
                 log.write(lambda replica, now: replica.archive(now))
 
-    def _refuse_if_archived(self, replica: Replica) -> None:
+    def _require_open(self, replica: Replica) -> None:
         if replica.archived:
             raise ArchivedError(self.name)

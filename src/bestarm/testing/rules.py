@@ -23,7 +23,7 @@ from bestarm.testing.bench import ARMS, CHANCES, MEANS, Bench, asked, seen
 
 
 class BrokenRuleError(BestarmError, AssertionError):
-    """A method breaks a rule of the conformance suite.
+    """A method, or a store, breaks a rule of its conformance suite.
 
     Attributes
     ----------

@@ -275,7 +275,7 @@ def killed_writer(bench: _Bench) -> None:
 
 
 def a_study(bench: _Bench) -> None:
-    """A study that is reopened all the time comes to the verdict of an `Identifier`."""
+    """A study that is closed and reopened after every batch reaches the verdict of an `Identifier`."""
     from bestarm.identification.identifier import Identifier
     from bestarm.identification.waiting import Waiting
     from bestarm.live import Study

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-import time as machine_time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -41,8 +40,8 @@ _REASONS = {
 
 def _boot_time() -> float:
     """Return when this machine was started: SQLite loses nothing while its machine runs."""
-    since = getattr(machine_time, "CLOCK_BOOTTIME", None)  # of Linux; it goes on while the machine sleeps
-    return machine_time.time() - (machine_time.monotonic() if since is None else machine_time.clock_gettime(since))
+    since = getattr(time, "CLOCK_BOOTTIME", None)  # of Linux; it goes on while the machine sleeps
+    return time.time() - (time.monotonic() if since is None else time.clock_gettime(since))
 
 
 class SQLiteStore(SQLStore):
@@ -102,7 +101,7 @@ class SQLiteStore(SQLStore):
     ) -> tuple[float, list[Event]]:
         raw.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
         raw.execute("BEGIN IMMEDIATE")
-        return time.time(), self._read(raw, study, after, most)
+        return self.now(), self._read(raw, study, after, most)
 
     def _append(self, raw: sqlite3.Connection, study: int, events: Sequence[Event], synced: bool) -> None:
         raw.executemany(_WRITE, [(study, *event) for event in events])

@@ -1,4 +1,4 @@
-"""The database itself refuses a second end of a pull."""
+"""The database itself rejects a second end of a pull."""
 
 from __future__ import annotations
 
