@@ -87,6 +87,12 @@ def test_encodings(tmp_path: Path, encoding: str, said: str | None) -> None:
     assert (said is None and not notes) or (said is not None and said in notes[0])
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
+def test_a_short_table_with_more_signs_than_letters_in_a_wide_encoding(tmp_path: Path, encoding: str) -> None:
+    path = written(tmp_path, 'arm^reward\n"Ça"^"1,5"\n\'inf\'^"2,5"\n'.encode(encoding))
+    assert content(read_log(path)) == {"'inf'": [2.5], "Ça": [1.5]}
+
+
 def test_latin_1_far_below_the_first_megabyte(tmp_path: Path) -> None:
     text = "arm,reward\n" + "A,1\nB,2\n" * 200_000 + "Ça,3\n"
     rewards = read_log(written(tmp_path, text.encode("latin-1")))
