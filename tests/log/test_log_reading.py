@@ -388,6 +388,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         (b"", "have rows", "an empty file"),
         (b"\n \r\n", "have rows", "an empty file"),
         (b"\xef\xbb\xbf", "have rows", "an empty file"),
+        ("\n".encode("utf-16"), "have rows", "an empty file"),
         (b"arm,reward\n", "have rows", "a header alone"),
         (gzip.compress(b"", mtime=0), "have rows", "an empty file"),
         (b"{}\n", "have rows", "none"),

@@ -238,13 +238,14 @@ def _recognised(file: LogFile, folder: Path) -> LogFile:
                 pass  # to the checksum at the end
     except OSError as error:
         raise file.damaged(error) from error
-    if not head.strip(b" \t\r\n\xef\xbb\xbf"):
-        raise InputError(file.name, "have rows", "an empty file", "was it written to the end?")
     if head.startswith(b"PAR1"):
         raise InputError(file.name, "be Parquet without another compression", packed, "unpack it first")
     encoding = _encoding(file, head)
     file = replace(file, is_utf8=not head.isascii()) if encoding == "utf-8" else file.rewritten(folder, encoding)
-    return replace(file, kind=_kind(file.head()[0]))
+    text, _ = file.head()
+    if not text.strip():
+        raise InputError(file.name, "have rows", "an empty file", "was it written to the end?")
+    return replace(file, kind=_kind(text))
 
 
 def _kind(text: str) -> str:
