@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from bestarm.phrases import Phrase, Syntax, Verbatim, phrase, python_syntax
 
@@ -21,13 +22,24 @@ class BestarmError(Exception):
 
     code: ClassVar[str] = "error"
     fix: Phrase = phrase("")
+    _template: ClassVar[str] = ""  # of the message, filled in with the attributes
+    _made_from: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        """Keep what the error is made from, to pickle it."""
+        error = super().__new__(cls, *args)
+        error._made_from = args, options
+        return error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        args, options = self._made_from
+        kept = {name: _picklable(value) for name, value in options.items()}
+        return functools.partial(type(self), **kept), tuple(map(_picklable, args))
 
     def written(self, syntax: Syntax) -> str:
         """Return the message with its settings in the syntax of a front end; `str()` has them as Python."""
-        return self._message(syntax)
-
-    def _message(self, syntax: Syntax) -> str:
-        return str(self)
+        parts = {name: part.written(syntax) if isinstance(part, Phrase) else part for name, part in vars(self).items()}
+        return self._template.format(**parts) or str(self)
 
 
 class InputError(BestarmError, ValueError):
@@ -55,24 +67,19 @@ class InputError(BestarmError, ValueError):
     """
 
     code = "bad-input"
+    _template = "{parameter} must {rule}, got {_shown}: {fix}"
 
     def __init__(self, parameter: str, rule: str, received: Any, fix: str) -> None:
         self.parameter = parameter
         self.rule = phrase(rule)
         self.received = received
+        self._shown = _shortened(received)
         self.fix = phrase(fix)
         self.args = (self.written(python_syntax),)
-
-    def _message(self, syntax: Syntax) -> str:
-        rule, fix = self.rule.written(syntax), self.fix.written(syntax)
-        return f"{self.parameter} must {rule}, got {_shortened(self.received)}: {fix}"
 
     def about(self, parameter: str) -> InputError:
         """Return the same error for a parameter that the caller knows by another name."""
         return InputError(parameter, self.rule, self.received, self.fix)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.parameter, self.rule, _picklable(self.received), self.fix)
 
 
 class NotFoundError(InputError):
@@ -109,17 +116,11 @@ class DecidedError(InputError):
     """
 
     code = "decided"
+    _template = "this {_what} is already decided ({received}): {fix}"
 
     def __init__(self, status: str, where: str) -> None:
-        self._where = where
+        self._what = "study" if where == "study" else "identification"
         super().__init__("ask", "come before the decision", status, f"look at {where}.done and {where}.result")
-
-    def _message(self, syntax: Syntax) -> str:
-        what = "study" if self._where == "study" else "identification"
-        return f"this {what} is already decided ({self.received}): {self.fix.written(syntax)}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.received, self._where)
 
 
 class ArchivedError(InputError):
@@ -132,15 +133,10 @@ class ArchivedError(InputError):
     """
 
     code = "archived"
+    _template = "the study {received!r} is archived: {fix}"
 
     def __init__(self, name: str) -> None:
         super().__init__("study", "not be archived", name, "it can only be read and exported")
-
-    def _message(self, syntax: Syntax) -> str:
-        return f"the study {self.received!r} is archived: {self.fix.written(syntax)}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.received,)
 
 
 class WaitingError(InputError):
@@ -151,18 +147,13 @@ class WaitingError(InputError):
     """
 
     code = "waiting"
+    _template = "no arm can be asked for now: {waiting}; {fix}"
 
     def __init__(self, waiting: Any, ends: bool = False) -> None:
         self.waiting = waiting
         self.ends = ends
         fix = "tell their rewards, or cancel what will never come (with epsilon = 0 nothing can be cancelled)"
         super().__init__("ask", "wait for pulls that are still out", Verbatim(waiting), fix)
-
-    def _message(self, syntax: Syntax) -> str:
-        return f"no arm can be asked for now: {self.waiting}; {self.fix.written(syntax)}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.waiting, self.ends)
 
 
 class StoreError(BestarmError, RuntimeError):
@@ -188,6 +179,7 @@ class StoreError(BestarmError, RuntimeError):
     """
 
     code = "store"
+    _template = "{what}, as {reason}: {fix}"
 
     def __init__(self, what: str, reason: str, fix: str, transient: bool = False) -> None:
         self.what = what
@@ -195,12 +187,6 @@ class StoreError(BestarmError, RuntimeError):
         self.fix = phrase(fix)
         self.transient = transient
         self.args = (self.written(python_syntax),)
-
-    def _message(self, syntax: Syntax) -> str:
-        return f"{self.what}, as {self.reason}: {self.fix.written(syntax)}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.what, self.reason, self.fix, self.transient)
 
 
 class MissingExtraError(InputError, StoreError):
@@ -213,18 +199,13 @@ class MissingExtraError(InputError, StoreError):
     """
 
     code = "missing-extra"
+    _template = "{what}: {fix}"
 
     def __init__(self, package: str, extra: str) -> None:
         self.package, self.extra = package, extra
         self.what, self.reason, self.transient = f"{package} is required", "it is not installed", False
         fix = f"pip install -e '.[{extra}]' in a clone of bestarm"
         InputError.__init__(self, package, "be installed", "not found", fix)
-
-    def _message(self, syntax: Syntax) -> str:
-        return f"{self.what}: {self.fix.written(syntax)}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.package, self.extra)
 
 
 def _shortened(value: Any) -> str:

@@ -58,7 +58,7 @@ class Phrase(str):
 
     def __new__(cls, template: str, *settings: Setting) -> Phrase:
         """Write the text in Python syntax, and keep its parts."""
-        phrase = super().__new__(cls, _filled(template, settings, python_syntax))
+        phrase = super().__new__(cls, template.format(*map(python_syntax, settings)))
         phrase.template, phrase.settings = template, settings
         return phrase
 
@@ -74,7 +74,7 @@ class Phrase(str):
 
     def written(self, syntax: Syntax) -> str:
         """Return the text with its settings in the syntax of a front end."""
-        return _filled(self.template, self.settings, syntax)
+        return self.template.format(*map(syntax, self.settings))
 
 
 def phrase(text: str) -> Phrase:
@@ -84,7 +84,3 @@ def phrase(text: str) -> Phrase:
     'such as {"funny": 3}'
     """
     return text if isinstance(text, Phrase) else Phrase(text.replace("{", "{{").replace("}", "}}"))
-
-
-def _filled(template: str, settings: tuple[Setting, ...], syntax: Syntax) -> str:
-    return template.format(*map(syntax, settings))

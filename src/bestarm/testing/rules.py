@@ -38,11 +38,7 @@ class BrokenRuleError(BestarmError, AssertionError):
     def __init__(self, method: str, rule: str, says: str, example: str) -> None:
         self.rule = rule
         self.example = example
-        self._given = method, rule, says, example
         super().__init__(f"{method} breaks the rule {rule!r} ({says}): {example}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._given
 
 
 class _Found(Exception):  # noqa: N818 - a finding; it becomes a BrokenRuleError with the rule's name
