@@ -57,6 +57,8 @@ class Contamination(str):
     words : str
         What is assumed of the fakes, in plain words: for verdicts, help texts and plans. `share_from` in it stands for
         the number of rewards from which on a share holds.
+    log_words : str
+        The same for a verdict on a log, where it differs.
     rank : int
         Its position in lists of all models.
     counted : bool
@@ -85,6 +87,7 @@ class Contamination(str):
 
     name: ClassVar[str]
     words: ClassVar[str]
+    log_words: ClassVar[str] = ""
     rank: ClassVar[int] = 100
     counted: ClassVar[bool] = False
     shared: ClassVar[bool] = False
@@ -122,9 +125,9 @@ class Contamination(str):
         -------
         float or array
             At least phi, finite, a straight line in phi that does not fall, not smaller at a larger epsilon, and phi
-            itself at epsilon = 0.
+            itself at epsilon = 0. By default phi: a count pays for the fakes.
         """
-        raise NotImplementedError
+        return phi
 
     def kernel_numbers(self, epsilon: float, share_from: float) -> KernelNumbers:
         """Return what the kernels need to know to count fakes."""
@@ -147,8 +150,8 @@ class Contamination(str):
         return 0
 
     def is_too_many(self, cancelled: int, of: int, *, epsilon: float, arms: int, share_from: float) -> bool:
-        """Tell whether so many cancelled pulls contradict epsilon (section 8)."""
-        raise NotImplementedError
+        """Tell whether so many cancelled pulls contradict epsilon (section 8): by default, if it allows for fewer."""
+        return cancelled > self.allowed(epsilon, of, share_from, arms)
 
     # ------------------------------------------------------------------------------------------------- adversaries
 
@@ -187,7 +190,7 @@ class Contamination(str):
 
     def log_promise(self, paired: bool = False) -> str:
         """Return what the error probability of a verdict on a log rests on."""
-        return f"{self.words}; {ROWS}"
+        return f"{self.log_words or self.words}; {ROWS}"
 
     @property
     def log_help(self) -> str:
@@ -259,32 +262,18 @@ class Share(Contamination):
     counted = True
     burst: int = 0
 
-    def price(self, phi: Any, most: Any, least: Any, epsilon: float) -> Any:
-        """Return phi: a count pays for the fakes."""
-        return phi
-
     def kernel_numbers(self, epsilon: float, share_from: float) -> KernelNumbers:
         """Return what the kernels need to know to count fakes."""
-        return KernelNumbers(epsilon, share_from, float(self._burst(epsilon)), self.shared)
+        return KernelNumbers(epsilon, share_from, float(self.burst if epsilon > 0.0 else 0), self.shared)
 
     def allowed(self, epsilon: float, number: float, share_from: float = 0.0, arms: int = 1) -> int:
         """Return how many of `number` rewards (sources) may be fake."""
-        return counted_share(epsilon, number, share_from, self._times(arms)) + self._burst(epsilon)
-
-    def _burst(self, epsilon: float) -> int:
-        return self.burst if epsilon > 0.0 else 0
-
-    def _times(self, arms: int) -> int:
-        """Return how many times share_from there must be rewards (sources) before the share holds."""
-        return arms if self.shared else 1
-
-    def is_too_many(self, cancelled: int, of: int, *, epsilon: float, arms: int, share_from: float) -> bool:
-        """Tell whether so many cancelled pulls contradict epsilon: whether they are more than the share allows for."""
-        return cancelled > self.allowed(epsilon, of, share_from, arms)
+        times = arms if self.shared and not self.by_source else 1  # share_from counts rewards of each arm, or sources
+        return counted_share(epsilon, number, share_from, times) + (self.burst if epsilon > 0.0 else 0)
 
     def covers(self, power: str) -> bool:
         """Tell whether the promise holds against adversaries of a power: shares of each arm, and of all if shared."""
-        return power == SHARE_OF_ARM or (self.shared and power == SHARE_OF_ALL)
+        return self.simulated and (power == SHARE_OF_ARM or (self.shared and power == SHARE_OF_ALL))
 
     def keep(self, adversaries: Any, adversary: Any) -> Any:
         """Return an adversary that hits at most floor(epsilon n) of an arm's first n rewards, irregularly."""

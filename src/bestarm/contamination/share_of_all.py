@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from bestarm.contamination._base import Share
-from bestarm.contamination.words import REPLACED, ROWS
+from bestarm.contamination.words import REPLACED
 
 
 class ShareOfAll(Share):
@@ -17,6 +17,7 @@ class ShareOfAll(Share):
         "at most a share epsilon of all rewards so far was replaced, once there are share_from times as many as arms, "
         "chosen in any way, even all on one arm"
     )
+    log_words = "at most a share epsilon of all rewards in the log was replaced, in any way"
     rank = 3
     shared = True
     default_for = ("log",)
@@ -28,10 +29,6 @@ class ShareOfAll(Share):
     def _shown(self, share_from: float) -> float:
         """Return a number of rewards of each arm, which is multiplied by the arms and only then rounded up."""
         return math.floor(1000.0 * share_from + 1e-6) / 1000.0
-
-    def log_promise(self, paired: bool = False) -> str:
-        """Return what the error probability of a verdict on a log rests on."""
-        return f"at most a share epsilon of all rewards in the log was replaced, in any way; {ROWS}"
 
     def log_meaning(self, share: str, number: int | None, replaced: int | None) -> str:
         """Return what epsilon means in a report on a log."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bestarm.contamination._base import Share
-from bestarm.contamination.words import REPLACED, ROWS
+from bestarm.contamination.words import REPLACED
 
 
 class ShareOfArm(Share):
@@ -14,12 +14,9 @@ class ShareOfArm(Share):
         "at most a share epsilon of each arm's rewards so far was replaced, once there are share_from of them, chosen "
         "in any way"
     )
+    log_words = "at most a share epsilon of each arm's rewards was replaced, in any way"
     rank = 2
     things = "the rewards of some arm"
-
-    def log_promise(self, paired: bool = False) -> str:
-        """Return what the error probability of a verdict on a log rests on."""
-        return f"at most a share epsilon of each arm's rewards was replaced, in any way; {ROWS}"
 
     def log_meaning(self, share: str, number: int | None, replaced: int | None) -> str:
         """Return what epsilon means in a report on a log."""

@@ -17,20 +17,12 @@ class Sources(Share):
     rank = 4
     shared = True
     by_source = True
-    simulated = False
+    simulated = False  # simulated rewards have no sources
     default_for = ("log with sources",)
     clean = ONE_MEAN
     things = "your sources"
     fake = "dishonest"
     none_is_fake = "no source is dishonest at all"
-
-    def _times(self, arms: int) -> int:
-        """Return 1: sources are counted, not the rewards of arms."""
-        return 1
-
-    def covers(self, power: str) -> bool:
-        """Tell that nothing is said of adversaries: simulated rewards have no sources."""
-        return False
 
     def promise(self, share_from: object = None, paired: bool = False) -> str:
         """Return what the error probability of a live experiment rests on."""
