@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,12 @@ class Option:
     summary: str
     check: Callable[[Any], Any]
 
+    def value(self, problem: Problem, given: Any) -> Any:
+        """Return the value that was given, once checked, or the default for a problem."""
+        if given is not None:
+            return self.check(given)
+        return self.default(problem) if callable(self.default) else self.default
+
 
 @dataclass(frozen=True)
 class Method:
@@ -57,7 +63,7 @@ class Method:
     options : tuple of Option
         The options that can be set by keyword.
     rule : callable
-        A function of a problem and all its options that returns the settings of the kernel.
+        A function of a problem and all its options that returns the settings of the kernel, or of a user's policy.
     random : bool
         Whether the choice of arms needs random numbers.
     certifies : bool
@@ -72,7 +78,7 @@ class Method:
     source: str
     promise: str | Callable[[Mapping[str, Any]], str]
     options: tuple[Option, ...]
-    rule: Callable[[Problem, Mapping[str, Any]], Rule]
+    rule: Callable[[Problem, Mapping[str, Any]], Any]
     random: bool = False
     certifies: bool = False
     rank: int = 100
@@ -89,19 +95,9 @@ class Method:
         known = {option.name: option for option in self.options}
         for name in given:
             if name not in known:
-                raise InputError(
-                    name,
-                    f"be an option of {self.name}",
-                    given[name],
-                    f"{self.name} has {', '.join(known) or 'no options'}",
-                )
-        values = {}
-        for name, option in known.items():
-            if given.get(name) is not None:
-                values[name] = option.check(given[name])
-            else:
-                values[name] = option.default(problem) if callable(option.default) else option.default
-        return values
+                fix = f"{self.name} has {', '.join(known) or 'no options'}"
+                raise InputError(name, f"be an option of {self.name}", given[name], fix)
+        return {name: option.value(problem, given.get(name)) for name, option in known.items()}
 
 
 def choice(name: str, *allowed: str) -> Callable[[Any], str]:
@@ -154,11 +150,9 @@ PARAMETERS = Option(
     'all but the estimator: "clean" (as if epsilon = 0) or "same" (T and radius of the robust method)',
     choice("parameters", "clean", "same"),
 )
-EXPLORATION_IF_SAME = Option(
-    "exploration",
-    "hoeffding",
-    'used with parameters="same" only: "hoeffding", "half", "chernoff" or "none", as for the robust method',
-    choice("exploration", *EXPLORATIONS),
+EXPLORATION_IF_SAME = replace(
+    EXPLORATION,
+    summary='used with parameters="same" only: "hoeffding", "half", "chernoff" or "none", as for the robust method',
 )
 RADIUS = Option(
     "radius",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from bestarm.errors import InputError
@@ -19,7 +20,6 @@ _EMPTY = inspect.Parameter.empty
 class OwnMethod(Method):
     """A method made from a policy. Its promise is unknown; its options are the parameters of its class."""
 
-    factory: Factory
     takes_others: bool
 
     def complete(self, problem: Problem, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,14 +30,6 @@ class OwnMethod(Method):
             if option.default is _EMPTY and given.get(name) is None:
                 raise InputError(name, f"be given to {self.name}", None, f"it has no default: method=..., {name}=...")
         return {**others, **super().complete(problem, {name: given[name] for name in given if name not in others})}
-
-    def settings(self, problem: Problem, options: Mapping[str, Any]) -> PolicyRule:
-        """Return what it takes to make the policy for a problem."""
-        given = {name: value for name, value in options.items() if name != SEED.name}
-        question = Question(
-            problem.size, problem.delta, problem.epsilon, problem.sigma, problem.bounds, options[SEED.name]
-        )
-        return PolicyRule(self.factory, question, given)
 
 
 def own_method(factory: Any, taken: tuple[str, ...]) -> OwnMethod:
@@ -52,7 +44,8 @@ def own_method(factory: Any, taken: tuple[str, ...]) -> OwnMethod:
     known, takes_others = policy_options(factory)
     known.pop(SEED.name, None)
     options = tuple(
-        Option(option, default if default is _EMPTY else _Constant(default), "", _as_given)
+        # A default is given by a function, as it may be callable itself.
+        Option(option, default if default is _EMPTY else lambda _, default=default: default, "", lambda value: value)
         for option, default in known.items()
     )
     summary = (inspect.getdoc(factory) or "").split("\n", 1)[0] or "a policy of your own"
@@ -62,26 +55,15 @@ def own_method(factory: Any, taken: tuple[str, ...]) -> OwnMethod:
         source="your own",
         promise="",
         options=(*options, SEED),
-        rule=_no_kernel,
+        rule=partial(_policy_rule, factory),
         random=True,
-        factory=factory,
         takes_others=takes_others,
     )
 
 
-@dataclass(frozen=True)
-class _Constant:
-    """A default that is never called, even if it is callable."""
-
-    value: Any
-
-    def __call__(self, problem: Problem) -> Any:
-        return self.value
-
-
-def _as_given(value: Any) -> Any:
-    return value
-
-
-def _no_kernel(problem: Problem, options: Mapping[str, Any]) -> Any:
-    raise TypeError("a policy has no kernel: use `settings`")
+def _policy_rule(factory: Factory, problem: Problem, options: Mapping[str, Any]) -> PolicyRule:
+    """Return what it takes to make the policy for a problem."""
+    given = dict(options)
+    seed = given.pop(SEED.name)
+    question = Question(problem.size, problem.delta, problem.epsilon, problem.sigma, problem.bounds, seed)
+    return PolicyRule(factory, question, given)

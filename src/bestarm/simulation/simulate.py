@@ -154,16 +154,14 @@ def _check_engine(backend: str, address: str | None, checkpoint: str | Path | No
         raise InputError("checkpoint", "be given to resume", None, "name the folder of the interrupted run")
 
 
-def _spec(
-    bandit: Bandit, problem: Problem, entry: Method | OwnMethod, options: dict[str, Any], cap: int, seed: Seed
-) -> Spec:
+def _spec(bandit: Bandit, problem: Problem, entry: Method, options: dict[str, Any], cap: int, seed: Seed) -> Spec:
     model = of_options(options)
     if model is not None and not model.simulated:
         raise InputError("contamination", f"not be {model}", model.name, "simulated rewards have no sources")
     compiled = bandit.compiled and not isinstance(entry, OwnMethod)
     return Spec(
         problem=problem,
-        rule=entry.settings(problem, options) if isinstance(entry, OwnMethod) else entry.rule(problem, options),
+        rule=entry.rule(problem, options),
         laws=bandit.laws() if compiled else None,
         bandit=None if compiled else bandit,
         max_pulls=cap,

@@ -22,7 +22,7 @@ def new_engine(method: Method, problem: Problem, options: Mapping[str, Any]) -> 
     """Return the engine of a method, before the first pull, with its ledger."""
     arms = problem.size
     if isinstance(method, OwnMethod):
-        return PolicyEngine(method.name, problem, options, Ledger(arms), method.settings(problem, options))
+        return PolicyEngine(method.name, problem, options, Ledger(arms), method.rule(problem, options))
     if not method.certifies:
         return KernelEngine(method.name, problem, options, Ledger(arms), method.rule(problem, options))
     model = of_options(options)
