@@ -14,6 +14,7 @@ from bestarm.cli.commands import Command
 from bestarm.cli.log_options import ColumnOptions, LogFiles, LogQuestionOptions, ReplayOptions
 from bestarm.cli.options import explained_of_logs
 from bestarm.cli.output import Format, arm_rows, exit_code, save_plot, write_rows
+from bestarm.errors import InputError
 from bestarm.progress import reading_bar
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ def _answer(log: list[str], question: dict[str, Any]) -> LogResult:
 
 def _check_places(report: Path | None, plot: Path | None) -> None:
     """Reject files that cannot be written, before the log is read."""
-    from bestarm.errors import InputError
     from bestarm.validation import writable_folder
 
     if report is not None:

@@ -9,6 +9,7 @@ import typer
 
 from bestarm.cli.options import METHOD, Delta, given, named_method, names, pair
 from bestarm.contamination import CONTAMINATIONS, default
+from bestarm.errors import InputError
 
 LogFiles = Annotated[
     list[str],
@@ -160,8 +161,6 @@ class ReplayOptions:
 
     def keywords(self) -> dict[str, Any]:
         """Return the options as keyword arguments of `identify_log`; those of a replay need `--sequential`."""
-        from bestarm.errors import InputError
-
         replay = given(resolution=self.resolution, exploration=self.exploration)
         if self.method != "certified":
             replay["method"] = named_method(self.method)
@@ -171,8 +170,6 @@ class ReplayOptions:
 
 
 def _sigma(text: str | None) -> float | str | None:
-    from bestarm.errors import InputError
-
     if text is None or text == "estimate":
         return text
     try:
@@ -182,8 +179,6 @@ def _sigma(text: str | None) -> float | str | None:
 
 
 def _counted(text: str | None) -> bool | str | dict[str, float] | None:
-    from bestarm.errors import InputError
-
     if text is None or "=" not in text:
         return False if text == "no" else text
     try:

@@ -11,6 +11,7 @@ import typer
 
 from bestarm.cli.output import Format
 from bestarm.contamination import CONTAMINATIONS, SIMULATED, default
+from bestarm.errors import InputError
 
 
 def explained(*names: str) -> str:
@@ -94,8 +95,6 @@ class SimulatedMethodOptions(MethodOptions):
 
 def numbers(name: str, text: str) -> list[float]:
     """Return numbers separated by commas."""
-    from bestarm.errors import InputError
-
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
@@ -133,8 +132,6 @@ def import_from_here() -> None:
 
 def pair(text: str | None) -> tuple[float, float] | None:
     """Return the two ends of a range, separated by a comma; None if no range is given."""
-    from bestarm.errors import InputError
-
     if text is None:
         return None
     try:

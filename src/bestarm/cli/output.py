@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bestarm.errors import InputError
 from bestarm.identification.wording.verdict import Words
 
 if TYPE_CHECKING:
@@ -57,8 +58,6 @@ def exit_code(result: Result) -> int:
 
 def save_plot(figure: Figure, path: Path) -> None:
     """Save a figure, and say so if the font lacks letters of it."""
-    from bestarm.errors import InputError
-
     try:
         with warnings.catch_warnings(record=True) as said:
             figure.savefig(path, dpi=150)

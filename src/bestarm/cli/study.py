@@ -8,19 +8,14 @@ import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bestarm.cli.commands import Command, grouped
-from bestarm.cli.options import (
-    MethodOptions,
-    QuestionOptions,
-    import_from_here,
-    named_method,
-    names,
-)
+from bestarm.cli.options import MethodOptions, QuestionOptions, import_from_here, named_method, names
 from bestarm.cli.output import NO_WINNER, Format, arm_rows, exit_code, save_plot, write_rows
+from bestarm.errors import DecidedError, InputError
 
 if TYPE_CHECKING:
     from bestarm.identification.ledger import Pull
@@ -82,8 +77,6 @@ def ask(
     form: Form = Format.csv,
 ) -> None:
     """Print the next pulls to make: id and arm. Exit code 3 if the study has decided and there are none."""
-    from bestarm.errors import DecidedError
-
     opened = _open(url, name)
     try:
         pulls = opened.ask_pulls(n, worker=worker, source=source)
@@ -97,18 +90,10 @@ def ask(
 def pending(url: Url, name: Name, form: Form = Format.table) -> None:
     """List the pulls that are outstanding: id, arm, worker, and when they were asked for."""
     rows = [
-        {
-            "pull": pull.id,
-            "arm": pull.arm,
-            "worker": worker,
-            "asked": _time(at),
-        }
+        {"pull": pull.id, "arm": pull.arm, "worker": worker, "asked": _time(at)}
         for pull, worker, at in _open(url, name).outstanding()
     ]
-    if rows:
-        write_rows(rows, form)
-    else:
-        print("no pulls are outstanding", file=sys.stderr)
+    _list(rows, form, "no pulls are outstanding")
 
 
 @study.command(context_settings={"ignore_unknown_options": True})  # -1.5 is a reward
@@ -127,8 +112,6 @@ def tell(
 
     Telling the same reward again is safe.
     """
-    from bestarm.errors import InputError
-
     if (file is None) != (pull is not None and reward is not None):
         raise InputError("reward", "be given with its pull, or --file", reward, "bestarm study tell URL NAME 17 0.5")
     opened = _open(url, name)
@@ -168,8 +151,6 @@ def status(
     Exit code 0 if an arm is named, 3 if none is, or none yet; 4 if an arm comes first but the rewards contradict the
     assumptions (an alarm), so that nothing is claimed about it.
     """
-    from bestarm.errors import InputError
-
     opened = _open(url, name)
     result = opened.result
     if plot is not None:
@@ -208,10 +189,14 @@ def list_studies(url: Url, form: Form = Format.table) -> None:
     store.prepare(create=False)
     rows = [vars(row) | {"created": _time(row.created)} for row in store.overview()]
     store.close()
+    _list(rows, form, "no studies")
+
+
+def _list(rows: list[dict[str, Any]], form: Format, none: str) -> None:
     if rows:
         write_rows(rows, form)
     else:
-        print("no studies", file=sys.stderr)
+        print(none, file=sys.stderr)
 
 
 def _time(seconds: float) -> str:
@@ -323,8 +308,6 @@ def _say(opened: Study) -> None:
 
 
 def _read(path: Path) -> list[tuple[str, str, str | None]]:
-    from bestarm.errors import InputError
-
     try:
         with sys.stdin if str(path) == "-" else path.open(newline="", encoding="utf-8-sig") as stream:
             reader = csv.DictReader(stream)
@@ -336,8 +319,6 @@ def _read(path: Path) -> list[tuple[str, str, str | None]]:
 
 
 def _pull(opened: Study, which: str, line: int | None) -> Pull:
-    from bestarm.errors import InputError
-
     try:
         return opened.pull(which)
     except InputError as error:
@@ -346,8 +327,6 @@ def _pull(opened: Study, which: str, line: int | None) -> Pull:
 
 
 def _number(text: str, line: int) -> float:
-    from bestarm.errors import InputError
-
     try:
         return float(text)
     except (TypeError, ValueError):
