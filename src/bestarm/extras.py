@@ -22,14 +22,16 @@ EXTRAS = {
 }
 
 
-def needs(*modules: str) -> None:
+def needs(*modules: str, extra: str | None = None) -> None:
     """Raise a `MissingExtraError` for the first module that is not installed.
+
+    `extra` is the extra to suggest, for a module that several bring.
 
     >>> needs("pandas", "matplotlib")  # both are installed
     """
     for module in modules:
         if not is_there(module):
-            raise MissingExtraError(module, EXTRAS[module])
+            raise MissingExtraError(module, extra or EXTRAS[module])
 
 
 def explain(error: ImportError, unnamed: str = "") -> Exception:

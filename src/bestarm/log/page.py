@@ -116,7 +116,7 @@ def _markdown(text: str) -> str:
 
 def _render(template: str, page: Page, *, markdown: bool = False) -> str:
     """Fill in a template; what it prints is escaped, for HTML or for Markdown, unless it is marked as safe."""
-    needs("jinja2")
+    needs("jinja2", extra="log")
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
