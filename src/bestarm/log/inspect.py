@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from bestarm.identification.wording.text import counted, in_cell
 from bestarm.log.reading import OpenLog, Progress, count_rewards, open_log
 from bestarm.log.rewards import Health, Rewards
 from bestarm.log.shapes import RATE, robust_scatter, shapes
@@ -97,10 +98,8 @@ class Inspection:
             lines.append(f"{self.sources:,} sources.")
         lines += ["", f"{'arm':<{width}}  {'rewards':>10}  {'mean':>9}  {'median':>9}  {'spread':>9}"]
         for arm in shown:
-            name = " ".join(str(arm.arm).split())
-            name = name if len(name) <= width else name[: width - 3] + "..."
             cells = f"{arm.number:>10,}  {arm.mean:>9.4g}  {arm.median:>9.4g}  {arm.sigma:>9.3g}"
-            lines.append(f"{name:<{width}}  {cells}")
+            lines.append(f"{in_cell(arm.arm, width):<{width}}  {cells}")
         if len(self.arms) > len(shown):
             lines.append(f"... and {len(self.arms) - len(shown):,} more with lower means")
         lines += ["", "What it supports", *(f"- {sentence}" for sentence in self.supports), "", "What looks wrong"]
@@ -277,7 +276,9 @@ def _sources(log: OpenLog, rewards: Rewards) -> tuple[list[Suspicion], list[str]
     names, which = np.unique(rows["who"].astype(str), return_inverse=True)
     number = np.bincount(which, weights=times.astype(np.float64)).astype(np.float64)
     busy = np.flatnonzero(number > _most_rewards(number))
-    favourite, most = _favourites(which, indices, times, names.size)
+    order = np.lexsort((-times, which))
+    first = order[np.searchsorted(which[order], np.arange(names.size))]
+    favourite, most = indices[first], times[first]  # the arm that each source rewarded most often, and how often
     # Each source counts once per arm, so that sources that repeat themselves do not change the arms' shares.
     shares = np.bincount(indices, minlength=len(rewards.labels)) / indices.size
     p_values = stats.binom.sf(most - 1, number, shares[favourite]) * len(rewards.labels)
@@ -318,29 +319,16 @@ def _most_rewards(number: NDArray[np.float64]) -> float:
     return float(middle * np.exp(spread * stats.norm.isf(RATE / number.size)))
 
 
-def _favourites(
-    which: NDArray[np.int64], indices: NDArray[np.int64], times: NDArray[np.int64], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    order = np.lexsort((-times, which))
-    first = np.searchsorted(which[order], np.arange(size))
-    return indices[order][first], times[order][first]
-
-
 def _about_sources(
-    kind: str,
-    told: str,
-    names: NDArray[Any],
-    number: NDArray[np.float64],
-    which: NDArray[np.int64],
-    rewards: Rewards,
+    kind: str, told: str, names: NDArray[Any], number: NDArray[np.float64], which: NDArray[np.int64], rewards: Rewards
 ) -> Suspicion:
     order = which[np.argsort(-number[which], kind="stable")]
     count = int(number[order].sum())
     few = ", ".join(repr(str(name)) for name in names[order[:3]]) + (", ..." if order.size > 3 else "")
-    noun = "source" if order.size == 1 else "sources"
     sentence = (
-        f"{order.size:,} {noun} ({few}) {told}. If they are fake, that is epsilon = {order.size / names.size:.2g} of "
-        f"the sources, and {100.0 * count / rewards.total:.2g} % of the rewards ({count:,})."
+        f"{counted(order.size, 'source')} ({few}) {told}. If they are fake, that is epsilon = "
+        f"{order.size / names.size:.2g} of the sources, and {100.0 * count / rewards.total:.2g} % of the rewards "
+        f"({count:,})."
     )
     return Suspicion(kind, tuple(str(name) for name in names[order]), count, count / rewards.total, RATE, sentence)
 

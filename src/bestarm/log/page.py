@@ -9,14 +9,13 @@ import base64
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 from bestarm.extras import needs
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|~#$&{}])")
 _STARTS = re.compile(r"^(\d*)([-+=.)])(?=\s|$)")  # what would begin a list, or make a heading of the line before
 _NUMBER = re.compile(r"[-−]?[0-9][0-9.,e+-]*( %)?( to .*)?|–|")
-
 
 Kind = Literal["paragraph", "note", "named", "none", "alarm", "bullets", "code"]
 
@@ -35,13 +34,6 @@ class Text:
         return "`" * max(3, 1 + max(map(len, re.findall("`+", self.text)), default=0))
 
 
-class Column(NamedTuple):
-    """The heading of a column, and whether it has numbers."""
-
-    name: str
-    is_number: bool
-
-
 @dataclass(frozen=True)
 class Table:
     """A table; `marked` is the index of the row that stands out."""
@@ -52,15 +44,10 @@ class Table:
     marked: int | None = None
 
     @property
-    def columns(self) -> list[Column]:
-        """The columns, which have numbers if all of their cells look like it."""
+    def columns(self) -> list[tuple[str, bool]]:
+        """The heading of each column, and whether all of its cells look like numbers."""
         cells = zip(*self.rows, strict=True)
-        return [Column(name, all(map(_NUMBER.fullmatch, each))) for name, each in zip(self.head, cells, strict=True)]
-
-    @property
-    def stacks(self) -> bool:
-        """Whether a narrow screen shows its cells below each other."""
-        return len(self.head) > 2
+        return [(name, all(map(_NUMBER.fullmatch, each))) for name, each in zip(self.head, cells, strict=True)]
 
 
 @dataclass(frozen=True)

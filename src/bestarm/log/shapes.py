@@ -28,6 +28,8 @@ from scipy import stats
 
 from bestarm.log.rewards import Rewards
 
+Array = NDArray[np.float64]
+
 RATE = 0.001  # of clean logs that point at any arm: to say that somebody's arm looks rigged is grave
 LEAST_ARMS = 5  # "unlike all others" needs others
 _CELLS = 8
@@ -37,31 +39,17 @@ _MOST_VALUES = 20
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
-    """How well each arm fits.
+    """How well each arm fits."""
 
-    Attributes
-    ----------
-    p_values : array
-        Of each arm, before any correction; 1 for arms with too few rewards to be judged.
-    judged : array of bool
-        Whether an arm has enough rewards.
-    scatter : float
-        The intra-arm correlation rho by which arms scatter around the prediction.
-    observed, predicted : arrays, arms x cells
-        Shares.
-    cells : tuple of str
-        What the cells are.
-    """
-
-    p_values: NDArray[np.float64]
-    judged: NDArray[np.bool_]
-    scatter: float
-    observed: NDArray[np.float64]
-    predicted: NDArray[np.float64]
-    cells: tuple[str, ...]
+    p_values: Array  # of each arm, before any correction; 1 for arms with too few rewards to be judged
+    judged: NDArray[np.bool_]  # whether an arm has enough rewards
+    scatter: float  # the intra-arm correlation rho by which arms scatter around the prediction
+    observed: Array  # shares: arms x cells
+    predicted: Array
+    cells: tuple[str, ...]  # what the cells are
     numbers: NDArray[np.int64]
-    _base: NDArray[np.float64] | None
-    _values: NDArray[np.float64]
+    _base: Array | None
+    _values: Array
 
     @property
     def strange(self) -> NDArray[np.int64]:
@@ -107,19 +95,14 @@ def shapes(rewards: Rewards) -> Shapes | None:
     if 3 <= different.size <= _MOST_VALUES:
         table = _table(rewards, different)
         base, predicted = _family(table, different)
-        freedom = different.size - 2
-        cells = tuple(f"{value:g}" for value in different)
-        return _judged(table, predicted, freedom, cells, base, different)
+        return _judged(table, predicted, tuple(f"{value:g}" for value in different), base, different)
     if different.size and different.size < 3:
         return None
     centred = _centred(rewards)
-    if centred is None:
-        return None
-    table, predicted, cells = centred
-    return _judged(table, predicted, table.shape[1] - 2, cells, None, np.empty(0))
+    return None if centred is None else _judged(*centred, None, np.empty(0))
 
 
-def robust_scatter(deviance: NDArray[np.float64], number: NDArray[np.float64], freedom: int) -> float:
+def robust_scatter(deviance: Array, number: Array, freedom: int) -> float:
     """Return rho >= 0 such that the median of deviance / (1 + (n - 1) rho) is that of chi-squared."""
     target, low, high = float(stats.chi2.median(freedom)), 0.0, 1.0
     if np.median(deviance) <= target:
@@ -131,15 +114,8 @@ def robust_scatter(deviance: NDArray[np.float64], number: NDArray[np.float64], f
     return high
 
 
-def _judged(
-    table: NDArray[np.float64],
-    predicted: NDArray[np.float64],
-    freedom: int,
-    cells: tuple[str, ...],
-    base: NDArray[np.float64] | None,
-    values: NDArray[np.float64],
-) -> Shapes | None:
-    number = table.sum(axis=1)
+def _judged(table: Array, predicted: Array, cells: tuple[str, ...], base: Array | None, values: Array) -> Shapes | None:
+    number, freedom = table.sum(axis=1), len(cells) - 2
     judged = number * predicted.min(axis=1) >= 1.0  # below, the law of G is far from chi-squared
     if judged.sum() < LEAST_ARMS:
         return None
@@ -153,7 +129,7 @@ def _judged(
     return Shapes(p_values, judged, rho, observed, predicted, cells, number.astype(np.int64), base, values)
 
 
-def _table(rewards: Rewards, different: NDArray[np.float64]) -> NDArray[np.float64]:
+def _table(rewards: Rewards, different: Array) -> Array:
     assert rewards.counts is not None
     table = np.zeros((len(rewards.labels), different.size))
     for row, values, counts in zip(table, rewards.values, rewards.counts, strict=True):
@@ -161,19 +137,19 @@ def _table(rewards: Rewards, different: NDArray[np.float64]) -> NDArray[np.float
     return table
 
 
-def _tilted(base: NDArray[np.float64], values: NDArray[np.float64], tilt: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tilted(base: Array, values: Array, tilt: Array) -> Array:
     exponent = tilt[:, None] * (values - values.mean())
-    weight: NDArray[np.float64] = base * np.exp(exponent - exponent.max(axis=1, keepdims=True))
+    weight: Array = base * np.exp(exponent - exponent.max(axis=1, keepdims=True))
     weight /= weight.sum(axis=1, keepdims=True)
     return weight
 
 
-def _fitted(base: NDArray[np.float64], values: NDArray[np.float64], means: NDArray[np.float64]) -> NDArray[np.float64]:
+def _fitted(base: Array, values: Array, means: Array) -> Array:
     """Return the shares of the family that have these means."""
     return _tilted(base, values, _tilt(base, values, means))
 
 
-def _tilt(base: NDArray[np.float64], values: NDArray[np.float64], means: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tilt(base: Array, values: Array, means: Array) -> Array:
     """Return the parameters with these means, by bisection."""
     high = np.full(means.shape, 200.0 / np.ptp(values))
     low = -high
@@ -184,7 +160,7 @@ def _tilt(base: NDArray[np.float64], values: NDArray[np.float64], means: NDArray
     return 0.5 * (low + high)
 
 
-def _family(table: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _family(table: Array, values: Array) -> tuple[Array, Array]:
     """Return the base q, by iterative scaling, and what it predicts for each arm."""
     number = table.sum(axis=1)
     means = table @ values / number
@@ -200,9 +176,7 @@ def _family(table: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[ND
     return base, _fitted(base, values, means)
 
 
-def _centred(
-    rewards: Rewards,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]] | None:
+def _centred(rewards: Rewards) -> tuple[Array, Array, tuple[str, ...]] | None:
     """Return how many rewards of each arm, less its median, are in each cell, and the expected shares."""
     rows = [rewards.all_of(arm) - np.median(rewards.all_of(arm)) for arm in range(len(rewards.labels))]
     least = int(np.median([row.size for row in rows]))
