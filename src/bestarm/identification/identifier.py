@@ -20,7 +20,7 @@ from bestarm.identification.engines.choose import new_engine
 from bestarm.identification.forecast import DECIDED, Forecast
 from bestarm.identification.ledger import CANCELLED, TOLD, Pull
 from bestarm.identification.locks import give_lock
-from bestarm.identification.pictures import draw_progress
+from bestarm.identification.pictures import draw_result
 from bestarm.identification.result import LIMITS, STATUSES, ArmRow, Result
 from bestarm.identification.robustness import Sensitivity, history, sensitivity
 from bestarm.identification.waiting import MissingPull, Waiting
@@ -427,7 +427,7 @@ class Identifier(Generic[LabelT]):
         past = []
         if axes is None and told is not None and result.leader is not None:
             past = history(self._problem, self._options, told, self._index[result.leader])
-        return draw_progress(result, past, axes)
+        return draw_result(result, past, axes)
 
 
 _CHANGING = ("_engine", "_ledger", "_options")

@@ -38,16 +38,12 @@ def plain(label: Any, most: int = MOST_LETTERS) -> str:
     return words.replace("$", r"\$")
 
 
-def draw_result(result: Any, axes: Axes | None = None) -> Figure:
+def draw_result(result: Any, history: Sequence[tuple[int, float]] = (), axes: Axes | None = None) -> Figure:
     """Draw the interval of every arm (of the forty best, if there are more), and the leads of the winner or leader.
 
-    The winner is green; arms that are ruled out are grey and faded. On given axes, only the intervals are drawn.
+    The winner is green; arms that are ruled out are grey and faded. Below is the `history`: the p-value of the winner
+    or leader over the number of rewards. On given axes, only the intervals are drawn.
     """
-    return draw_progress(result, (), axes)
-
-
-def draw_progress(result: Any, history: Sequence[tuple[int, float]], axes: Axes | None = None) -> Figure:
-    """Draw the same, and below it the p-value of the winner or leader over the number of rewards."""
     needs("matplotlib")
     from matplotlib.figure import Figure
 
@@ -118,7 +114,6 @@ def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes)
     """Draw p-values over the number of rewards, and a line below which there is enough evidence."""
     numbers, values = [number for number, _ in history], [max(value, LEAST_SHOWN) for _, value in history]
     words = Words(result)
-    leader = plain(words.first)
     colour = WINNER if result.best is not None else CANDIDATE
     axes.plot(numbers, values, "o-", color=colour, markersize=3.0, linewidth=1.5, clip_on=False)
     axes.axhline(result.delta, color="0.35", linestyle=":", linewidth=1.0)
@@ -134,11 +129,7 @@ def _draw_history(result: Any, history: Sequence[tuple[int, float]], axes: Axes)
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("rewards", fontsize=8)
     axes.set_ylabel("p-value", fontsize=8)
-    axes.set_title(
-        words.evidence_title(leader),
-        fontsize=10,
-        loc="left",
-    )
+    axes.set_title(words.evidence_title(plain(words.first)), fontsize=10, loc="left")
     axes.spines[["top", "right"]].set_visible(False)
 
 

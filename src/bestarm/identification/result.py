@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 from dataclasses import asdict, dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from bestarm.extras import needs
@@ -22,6 +23,7 @@ Status = Literal["identified", "indistinguishable", "undecided"]
 Limit = Literal["contamination", "resolution", "budget"]
 STATUSES: tuple[Status, ...] = ("undecided", "identified", "indistinguishable")  # by their code in the kernels
 LIMITS: tuple[Limit | None, ...] = (None, "contamination", "resolution")  # likewise; "budget" is set by drivers
+_MOST_ROWS = 50  # of a table in a notebook
 
 
 @dataclass(frozen=True)
@@ -144,9 +146,8 @@ class Result(Generic[LabelT]):
         fields = asdict(self)
         fields["evidence"] = self.p_value
         fields["assumptions"] = list(self.assumptions)
-        fields["arms"] = [asdict(row) for row in self.arms]
-        fields["candidates"] = list(self.candidates)
-        fields["alarms"] = list(self.alarms)
+        for name in ("arms", "candidates", "alarms"):
+            fields[name] = list(fields[name])
         fields["waiting"] = self.waiting.to_dict()
         return fields
 
@@ -166,13 +167,26 @@ class Result(Generic[LabelT]):
         """Return a figure of the arms' intervals and the winner's leads; on given axes, of the intervals alone."""
         from bestarm.identification.pictures import draw_result
 
-        return draw_result(self, axes)
+        return draw_result(self, axes=axes)
 
     def _repr_html_(self) -> str:
-        """Return the sentence and the table of arms for a notebook."""
-        from bestarm.identification.notebook import as_html
+        """Return the sentence and the table of arms for a notebook; the winner is bold, arms ruled out are faded.
 
-        return as_html(self)
+        By plain strings, as the package itself does not install a template engine.
+        """
+        head = "".join(f"<th>{name}</th>" for name in ("arm", "rewards", "estimate", "lower", "upper", "lead over it"))
+        rows = "".join(self._html_row(row) for row in self.arms[:_MOST_ROWS])
+        more = len(self.arms) - _MOST_ROWS
+        rest = f"<p>and {more:,} more arms</p>" if more > 0 else ""
+        return f"<p>{escape(str(self))}</p><table><tr>{head}</tr>{rows}</table>{rest}"
+
+    def _html_row(self, row: ArmRow[LabelT]) -> str:
+        numbers = (row.estimate, row.lower, row.upper, self.leads.get(row.label, math.nan))
+        cells = [escape(str(row.label)), f"{row.pulls:,}", *("" if math.isnan(x) else f"{x:.4g}" for x in numbers)]
+        if row.label == self.best:
+            cells[0] = f"<b>{cells[0]}</b>"
+        style = "" if row.label in self.candidates else ' style="opacity: .55"'
+        return f"<tr{style}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
 def as_json(value: Any) -> Any:
