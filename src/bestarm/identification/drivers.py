@@ -37,33 +37,26 @@ class Finder(Protocol[LabelT]):
     @property
     def done(self) -> bool:
         """Whether the decision has been made."""
-        ...
 
     @property
     def pulls(self) -> int:
         """Rewards used so far."""
-        ...
 
     @property
     def result(self) -> Result[LabelT]:
         """The verdict so far."""
-        ...
 
     def ask_pulls(self) -> Pull[LabelT]:
         """Return the next pull to make."""
-        ...
 
     def tell(self, arm: Pull[LabelT], reward: float) -> None:
         """Take in its reward."""
-        ...
 
     def cancel(self, pull: Pull[LabelT]) -> None:
         """Give it up."""
-        ...
 
     def snapshot(self) -> Identifier[LabelT]:
         """Return a copy to read from."""
-        ...
 
 
 @dataclass

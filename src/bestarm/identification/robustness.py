@@ -331,26 +331,15 @@ def pair_state(rule: Rule, one: NDArray[np.float64], two: NDArray[np.float64]) -
     return state
 
 
-def _alarmed_arms(state: State, rule: Rule) -> NDArray[np.int64]:
-    """Return 1 for each arm that no mean fits, else 0."""
-    found = np.zeros(state.samples.arms.size, np.int64)
-    find_alarms(state, rule, found)
-    return found
-
-
 def alarms(
-    problem: Problem,
-    contamination: str,
-    state: State,
-    rule: Rule,
-    tails: Sequence[Tails],
-    dishonest: int | None = None,
+    problem: Problem, contamination: str, state: State, rule: Rule, tails: Sequence[Tails], dishonest: int | None = None
 ) -> tuple[str, ...]:
     """Return a sentence for each arm whose rewards contradict epsilon or sigma (section 8).
 
     `tails` are of the rewards of each arm; `dishonest` is how many sources may be, if sources are counted.
     """
-    told, alarmed = state.samples.arms["told"], _alarmed_arms(state, rule)
+    told, alarmed = state.samples.arms["told"], np.zeros(problem.size, np.int64)
+    find_alarms(state, rule, alarmed)  # 1 for each arm that no mean fits
     ends = _means_left(problem, state, rule) if tails else []
     found = []
     for index, label in enumerate(problem.labels):

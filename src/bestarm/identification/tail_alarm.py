@@ -31,25 +31,13 @@ _RATES = 2.0 ** (-0.5 * np.arange(1, 61))  # chances of a far reward that are be
 
 @dataclass(frozen=True)
 class FarRewards:
-    """Rewards of an arm, in sigma, that lie too far from the rest.
+    """Rewards of an arm, in sigma, that lie too far from the rest."""
 
-    Attributes
-    ----------
-    number, of : int
-        How many there are, and of how many.
-    beyond : float
-        They lie farther than this from the median.
-    farthest : float
-        The one that lies farthest from it,
-    distance : float
-        and how far that is.
-    """
-
-    number: int
-    of: int
-    beyond: float
-    farthest: float
-    distance: float
+    number: int  # how many there are
+    of: int  # and of how many
+    beyond: float  # they lie farther than this from the median
+    farthest: float  # the one that lies farthest from it
+    distance: float  # and how far that is
 
 
 def log_enough(problem: Problem) -> float:
@@ -61,16 +49,8 @@ class Tails:
     """The rewards of one arm, and the least number of them beyond each distance, whichever mean is true.
 
     Means are tried in cells around the median. From any other mean, at least half of the rewards lie beyond every
-    distance.
-
-    Parameters
-    ----------
-    values : array
-        Rewards in sigma, ascending.
-    counts : array, optional
-        How often each occurs; once by default.
-    missing : int
-        Missing rewards that count as fake.
+    distance. `values` are in sigma, ascending; `counts` is how often each occurs, by default once; `missing` rewards
+    count as fake.
     """
 
     def __init__(self, values: Array, counts: Array | None = None, missing: int = 0) -> None:

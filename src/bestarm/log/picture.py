@@ -53,17 +53,10 @@ def ranked_rows(result: LogResult) -> list[ArmRow]:
 
 
 def draw(result: LogResult, *, tall: bool = False, arms: bool = True, curve: bool = True) -> Figure:
-    """Return the figure of a verdict on a log.
+    """Return the figure of a verdict on a log: intervals and leads of the `arms`, and the `curve` over epsilon.
 
-    Parameters
-    ----------
-    result : LogResult
-        The verdict. The winner, or leader, stands first, and of many arms the first 25 are drawn. After an alarm there
-        are no leads, and of a replay there is no curve over epsilon.
-    tall : bool
-        Panels below each other, for a narrow screen.
-    arms, curve : bool
-        Whether intervals and leads of the arms are drawn, and the curve over epsilon.
+    The winner, or leader, stands first, and of many arms the first 25 are drawn. After an alarm there are no leads, and
+    of a replay there is no curve. `tall` puts panels below each other, for a narrow screen.
     """
     from matplotlib.figure import Figure
 

@@ -51,21 +51,7 @@ def check_place(path: str | Path) -> Path:
 
 
 def write_report(result: LogResult, path: str | Path, *, command: str | None = None, logs: Sequence[Path] = ()) -> None:
-    """Write the report on a verdict.
-
-    Parameters
-    ----------
-    result : LogResult
-        The verdict.
-    path : path
-        The file: .html for one page with everything in it, .md for Markdown, with the picture beside it as a PNG file
-        of the same name.
-    command : str, optional
-        What was typed.
-    logs : sequence of paths
-        The files that were read, whose SHA-256 is given; by default those that the result names, as far as they are
-        still there.
-    """
+    """Write the report on a verdict; parameters as for `LogResult.report`."""
     target = check_place(path)
     report = _Report(result, command, list(_fingerprints(result, logs)))
     if target.suffix.lower() == ".html":
@@ -155,8 +141,8 @@ class _Report:
         """Return the verdict at each epsilon; the last lines are made one if they are alike."""
         result, words = self._result, self._words
         total = None
-        if words.in_all and not result.sequential:
-            total = result.sources if words.by_source else result.rows
+        if words.model.shared and not result.sequential:
+            total = result.sources if words.model.by_source else result.rows
         things = "sources" if result.sources is not None else "rewards"
         head = ["epsilon", *([f"{things}, at most"] if total is not None else []), "verdict", "may be the best"]
         weighed = result.sensitivity

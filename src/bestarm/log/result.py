@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bestarm.identification.wording.log_facts import LogFacts
-from bestarm.identification.wording.log_verdict import LogWords
+from bestarm.identification.wording.log_verdict import LogFacts, LogWords
 from bestarm.log.rewards import Health
 
 if TYPE_CHECKING:
@@ -85,8 +84,8 @@ class LogResult(LogFacts):
     def report(self, path: str | Path, *, command: str | None = None, logs: Sequence[Path] = ()) -> None:
         """Write one page about the verdict that can be handed on: .html, or .md with its picture beside it (.png).
 
-        For "How to repeat it", `command` is what was typed and `logs` are the files that were read; by default those
-        of the health.
+        For "How to repeat it", `command` is what was typed and `logs` are the files that were read, whose SHA-256 is
+        given; by default those of the health, as far as they are still there.
         """
         from bestarm.log.report import write_report
 

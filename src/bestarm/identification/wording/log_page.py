@@ -34,9 +34,6 @@ class PageWords(LogWords):
             sentence = sentence.replace(words, f"{words[:MOST_LETTERS]}…{words[-1]}")
         return sentence
 
-    def _sentence(self, words: str) -> str:
-        return f"{capital(self.cut(words))}."
-
     # --------------------------------------------------------------------------------------------- question and answer
 
     def page_title(self) -> str:
@@ -94,7 +91,7 @@ class PageWords(LogWords):
             return f"{result.promise} (epsilon is {share})"
         if result.sequential:
             return f"{model.words} (epsilon is {share})"
-        return model.log_meaning(share, result.sources if self.by_source else result.rows, result.replaced)
+        return model.log_meaning(share, result.sources if self.model.by_source else result.rows, result.replaced)
 
     def headline(self) -> str:
         """Return the answer in one line."""
@@ -114,7 +111,7 @@ class PageWords(LogWords):
 
     def alarms(self) -> list[str]:
         """Return a sentence for each alarm."""
-        return [self._sentence(alarm) for alarm in self.result.alarms]
+        return [f"{capital(self.cut(alarm))}." for alarm in self.result.alarms]
 
     def remarks(self) -> list[str]:
         """Return what to know about the answer: how strong it is, or what may lead to one."""
@@ -147,7 +144,7 @@ class PageWords(LogWords):
                 "What would help: a smaller epsilon, if you have grounds for it other than wanting a winner; the curve "
                 "below shows how small. “bestarm inspect” shows what looks wrong in the log."
             )
-            if not self.by_source:
+            if not self.model.by_source:
                 yield (
                     "If the log has a column that says who gave each reward (a voter, a device), give it as the "
                     "source: then epsilon is a share of the sources, and each counts once per arm, however often it "

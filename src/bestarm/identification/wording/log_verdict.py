@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bestarm.identification.wording.log_facts import LogFacts
+from bestarm.identification.result import ArmRow, Result
 from bestarm.identification.wording.text import counted, listed, named_in_cell, quoted, share_shown
 from bestarm.identification.wording.verdict import NOT_SETTLED, Words
 from bestarm.problem import Label
 
 if TYPE_CHECKING:
-    from bestarm.identification.result import ArmRow
     from bestarm.identification.robustness import Sensitivity
 
 NO_FORECAST = (
@@ -21,15 +22,56 @@ NO_FORECAST = (
 # What may come out at an epsilon.
 NAMED, CONTRADICTED = "a winner is named", "the log contradicts this epsilon"
 HIDDEN, TOO_LITTLE = "none: fakes may hide the lead", "none: too little evidence"
+_VISIBLE = 0.25  # of an interval: how far a mean must be from the estimate to be mentioned
+
+
+@dataclass(frozen=True)
+class LogFacts(Result):
+    """A `Result`, and what only a log has; `bestarm.log.result.LogResult` explains its attributes."""
+
+    rows: int = 0
+    replaced: int | None = None
+    sources: int | None = None
+    ignored: int = 0
+    sensitivity: tuple[Sensitivity, ...] = ()
+    more: dict[Label, int] = field(default_factory=dict)
+    hint: str = ""
+    sequential: bool = False
+    sigma_from: int | None = None
+    means: dict[Label, float] = field(default_factory=dict)
+    discounted: dict[Label, int] = field(default_factory=dict)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether rewards are missing from the log and counted as replaced."""
+        return False
+
+    @property
+    def middle(self) -> str:
+        """What the estimates are: "mean" if all of them are plain means, else "estimate"."""
+        same = (math.isclose(self.means[row.label], row.estimate) for row in self._known_rows())
+        return "mean" if self.means and all(same) else "estimate"
+
+    @property
+    def moved_means(self) -> dict[Label, float]:
+        """Plain means that are visibly not the estimate: out of the interval, or a quarter of it away."""
+        moved = {}
+        for row in self._known_rows():
+            mean, width = self.means[row.label], row.upper - row.lower
+            if not row.lower <= mean <= row.upper or abs(mean - row.estimate) > _VISIBLE * width:
+                moved[row.label] = mean
+        return moved
+
+    def _known_rows(self) -> list[ArmRow]:
+        """Return the arms that have a mean and an interval: after an alarm no mean may fit."""
+        found = (row for row in self.arms if not math.isnan(self.means.get(row.label, math.nan)))
+        return [row for row in found if row.lower <= row.upper]
 
 
 class LogWords(Words):
     """The sentences about the verdict on a log."""
 
     result: LogFacts
-
-    def __init__(self, result: LogFacts) -> None:
-        super().__init__(result)
 
     @property
     def thing(self) -> str:
@@ -93,7 +135,7 @@ class LogWords(Words):
         if self.result.overturn is None:
             return ""
         missing = " besides the missing ones" if self._besides_missing else ""
-        return f"{counted(self.result.overturn, self.thing)}{'' if self.in_all else ' on an arm'}{missing}"
+        return f"{counted(self.result.overturn, self.thing)}{'' if self.model.shared else ' on an arm'}{missing}"
 
     @property
     def _besides_missing(self) -> bool:
@@ -203,7 +245,7 @@ class LogWords(Words):
             things, of = "dishonest sources", f"of {result.sources:,}"
         else:
             rewards = result.pulls if result.sequential else result.rows
-            things, of = "fake rewards", f"of {rewards:,}" if self.in_all else "on some arm"
+            things, of = "fake rewards", f"of {rewards:,}" if self.model.shared else "on some arm"
         if self._besides_missing:
             of += ", besides the missing ones"
         many = f"{result.overturn:,} {things} ({of}, whichever they are)"

@@ -42,16 +42,6 @@ class Words:
         return not self.result.promise
 
     @property
-    def by_source(self) -> bool:
-        """Whether epsilon is a share of sources."""
-        return self.model.by_source
-
-    @property
-    def in_all(self) -> bool:
-        """Whether fakes are counted over all arms together."""
-        return self.model.shared
-
-    @property
     def leads(self) -> dict[Any, float]:
         """The leads that are finite; none after an alarm, when nothing is claimed."""
         result = self.result
@@ -87,7 +77,7 @@ class Words:
         if not number:
             return ""
         how = " and counted as replaced"
-        if self.by_source:
+        if self.model.by_source:
             whose = "its source" if number == 1 else "their sources"
             how = f", and {whose} counted among those that may be dishonest"
         return f"; {counted(number, 'pull')} {'was' if number == 1 else 'were'} cancelled{how}"
@@ -136,7 +126,7 @@ class Words:
         if self.result.tolerance:
             said.append(f"with epsilon up to {share_shown(self.result.tolerance)}")
         if self.result.overturn:
-            where = "in all" if self.in_all else "on each arm"
+            where = "in all" if self.model.shared else "on each arm"
             said.append(f"with {counted(self.result.overturn, 'reward')} replaced {where}")
         return f"; the same rewards would still single it out {', or '.join(said)}" if said else ""
 
@@ -194,7 +184,7 @@ class Words:
             return ""
         if other.label in self.result.candidates:
             return ", which is not ruled out"
-        if self.by_source:
+        if self.model.by_source:
             return ", which is ruled out: a pair of arms is compared by what each source said of the two"
         return ", which is ruled out: arms are compared in pairs, and not by these numbers"
 
