@@ -10,6 +10,7 @@ from bestarm.paper.comparisons import (
     ERROR,
     FAILS,
     OPEN,
+    ClaimCheck,
     Finding,
     GridPoint,
     OfOneCurve,
@@ -20,16 +21,24 @@ from bestarm.paper.comparisons import (
 
 
 @dataclass(frozen=True)
-class MeanAbove:
-    """Whether the mean pulls of all curves are at least a number everywhere: a limit, so that fewer prove nothing."""
+class OfCurves(ClaimCheck):
+    """A test of several curves."""
 
-    labels: tuple[str, ...]
-    number: str
+    among: tuple[str, ...]
 
     @property
-    def how(self) -> str:
-        """What is compared."""
-        return f"mean pulls of {', '.join(self.labels)} at least {self.number}; Student's interval"
+    def labels(self) -> tuple[str, ...]:
+        """The curves it looks at."""
+        return self.among
+
+
+@dataclass(frozen=True)
+class MeanAbove(OfCurves):
+    """Whether the mean pulls of all curves are at least a number everywhere: a limit, so that fewer prove nothing."""
+
+    number: str
+
+    words = "mean pulls of {curves} at least {number}; Student's interval"
 
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
@@ -42,10 +51,7 @@ class MeanBelow(OfOneCurve):
 
     number: str
 
-    @property
-    def how(self) -> str:
-        """What is compared."""
-        return f"mean pulls of {self.label} at most {self.number}; Student's interval"
+    words = "mean pulls of {label} at most {number}; Student's interval"
 
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
@@ -58,10 +64,7 @@ class PullsBelow(OfOneCurve):
 
     number: str
 
-    @property
-    def how(self) -> str:
-        """What is compared."""
-        return f"share of trials of {self.label} longer than {self.number} at most delta; exact binomial limits"
+    words = "share of trials of {label} longer than {number} at most delta; exact binomial limits"
 
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
@@ -78,15 +81,10 @@ class PullsBelow(OfOneCurve):
 
 
 @dataclass(frozen=True)
-class AllExplored:
+class AllExplored(OfCurves):
     """Whether every arm was pulled at least T times in every trial. No chance is involved."""
 
-    labels: tuple[str, ...]
-
-    @property
-    def how(self) -> str:
-        """What is compared."""
-        return f"smallest number of pulls of an arm, over all trials of {', '.join(self.labels)}, at least T"
+    words = "smallest number of pulls of an arm, over all trials of {curves}, at least T"
 
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
@@ -96,21 +94,13 @@ class AllExplored:
 
 
 @dataclass(frozen=True)
-class NumberBelow:
+class NumberBelow(ClaimCheck):
     """Whether one of the paper's numbers is below another. No chance is involved."""
 
     first: str
     second: str
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The curves it looks at: none."""
-        return ()
-
-    @property
-    def how(self) -> str:
-        """What is compared."""
-        return f"{self.first} below {self.second}, as numbers"
+    words = "{first} below {second}, as numbers"
 
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
@@ -121,20 +111,12 @@ class NumberBelow:
 
 
 @dataclass(frozen=True)
-class OnlyInTheLimit:
+class OnlyInTheLimit(ClaimCheck):
     """A statement about delta -> 0 or an unnamed constant, which no experiment can decide."""
 
     reason: str
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The curves that would decide it: none."""
-        return ()
-
-    @property
-    def how(self) -> str:
-        """Why it can't be tested."""
-        return self.reason
+    words = "{reason}"
 
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return that it can't be tested, with the figure that comes nearest."""

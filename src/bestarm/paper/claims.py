@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bestarm.paper.bounds import AllExplored, MeanAbove, MeanBelow, NumberBelow, OnlyInTheLimit, PullsBelow
 from bestarm.paper.comparisons import (
@@ -131,6 +132,16 @@ SUPERIOR = "The superior performance of the trimmed mean estimator"
 BETTER = "has a slightly better performance compared to the proposed trimmed mean estimator"
 MEDIAN_BEST = "the median-based successive elimination procedure ... outperforms all other methods"
 
+
+def _claims(experiments: Iterable[str], *about: Any, **more: Any) -> list[Claim]:
+    """Return the same claim about each of several experiments."""
+    return [Claim(name, *about, **more) for name in experiments]
+
+
+def _undefined(word: str, other_way: str) -> str:
+    return f'"{word}" is not defined. This is one of two ways to test it; {other_way} the other.'
+
+
 CLAIMS: tuple[Claim, ...] = (
     # who needs fewer pulls
     *(
@@ -138,15 +149,12 @@ CLAIMS: tuple[Claim, ...] = (
         for other in ("median-se", "random (empirical)")
         for e in MAIN_FOUR
     ),
-    *(
-        Claim(
-            e,
-            "Conclusions",
-            "the superior empirical performance of the G-CBAI algorithm",
-            "g-cbai needs fewer pulls than se-cbai",
-            Fewer("g-cbai (empirical)", "se-cbai"),
-        )
-        for e in MAIN_FOUR
+    *_claims(
+        MAIN_FOUR,
+        "Conclusions",
+        "the superior empirical performance of the G-CBAI algorithm",
+        "g-cbai needs fewer pulls than se-cbai",
+        Fewer("g-cbai (empirical)", "se-cbai"),
     ),
     *(
         Claim(
@@ -168,42 +176,36 @@ CLAIMS: tuple[Claim, ...] = (
         Close("median-se", "se-cbai", CLOSE),
         NAMES_NO_NUMBER,
     ),
-    *(
-        Claim(
-            e,
-            REAL,
-            CLOSING,
-            "the pulls of random and se-cbai come closer as delta grows",
-            GapShrinks("random (empirical)", "se-cbai"),
-        )
-        for e in ("exp1", "exp3", "exp4")
+    *_claims(
+        ("exp1", "exp3", "exp4"),
+        REAL,
+        CLOSING,
+        "the pulls of random and se-cbai come closer as delta grows",
+        GapShrinks("random (empirical)", "se-cbai"),
     ),
     # the threshold without a proof
-    *(
-        Claim(e, MAIN, CONSERVATIVE, "the empirical threshold keeps delta", ErrorsBelow("g-cbai (empirical)"))
-        for e in (*MAIN_FOUR, "exp8")
+    *_claims(
+        (*MAIN_FOUR, "exp8"),
+        MAIN,
+        CONSERVATIVE,
+        "the empirical threshold keeps delta",
+        ErrorsBelow("g-cbai (empirical)"),
     ),
-    *(
-        Claim(
-            e,
-            MAIN,
-            CONSERVATIVE,
-            "the empirical threshold is over-conservative",
-            ErrorsBelow("g-cbai (empirical)", 0.5),
-            "The words name no number; wrong less than half as often as allowed is our choice.",
-        )
-        for e in MAIN_FOUR
+    *_claims(
+        MAIN_FOUR,
+        MAIN,
+        CONSERVATIVE,
+        "the empirical threshold is over-conservative",
+        ErrorsBelow("g-cbai (empirical)", 0.5),
+        "The words name no number; wrong less than half as often as allowed is our choice.",
     ),
     # the threshold of the theorem
-    *(
-        Claim(
-            e,
-            REAL,
-            "for the G-CBAI algorithm, the SE-CBAI algorithm outperforms the gap-based method",
-            "se-cbai needs fewer pulls than g-cbai with the theorem's threshold",
-            Fewer("se-cbai", "g-cbai"),
-        )
-        for e in ("exp5", "exp6")
+    *_claims(
+        ("exp5", "exp6"),
+        REAL,
+        "for the G-CBAI algorithm, the SE-CBAI algorithm outperforms the gap-based method",
+        "se-cbai needs fewer pulls than g-cbai with the theorem's threshold",
+        Fewer("se-cbai", "g-cbai"),
     ),
     Claim(
         "exp6",
@@ -231,7 +233,7 @@ CLAIMS: tuple[Claim, ...] = (
         NO_LONGER,
         "median-se is wrong more often than delta",
         ErrorsAbove("median-se"),
-        '"Works" is not defined. This is one of two ways to test it; the next row is the other.',
+        _undefined("Works", "the next row is"),
     ),
     Claim(
         "exp6",
@@ -239,7 +241,7 @@ CLAIMS: tuple[Claim, ...] = (
         NO_LONGER,
         "median-se needs more pulls than se-cbai",
         Fewer("se-cbai", "median-se"),
-        '"Works" is not defined. This is one of two ways to test it; the row before is the other.',
+        _undefined("Works", "the row before is"),
     ),
     Claim(
         "exp6",
@@ -249,41 +251,25 @@ CLAIMS: tuple[Claim, ...] = (
         FewerErrors("se-cbai", "mean-se"),
         "The sentence points at experiments 7 to 9; the sample mean is in experiment 6 as well.",
     ),
-    Claim(
-        "exp7",
-        DETAILS,
-        SUPERIOR,
-        "se-cbai needs fewer pulls than median-se",
-        Fewer("se-cbai", "median-se"),
-        '"Superior" is not defined. This is one of two ways to test it; errors are the other.',
-    ),
-    Claim(
-        "exp7",
-        DETAILS,
-        SUPERIOR,
-        "se-cbai is wrong less often than median-se",
-        FewerErrors("se-cbai", "median-se"),
-        '"Superior" is not defined. This is one of two ways to test it; pulls are the other.',
-    ),
     *(
-        Claim(e, DETAILS, ROBUST, f"{trimmed} {what} {mean}", check(trimmed, mean), note)
-        for what, check, note in (
+        Claim(e, DETAILS, quote, f"{trimmed} {what} {other}", check(trimmed, other), _undefined(word, other_way))
+        for quote, word, compared in (
+            (SUPERIOR, "Superior", (("exp7", "se-cbai", "median-se"),)),
             (
-                "needs fewer pulls than",
-                Fewer,
-                '"Robustness" is not defined. This is one of two ways to test it; errors are the other.',
-            ),
-            (
-                "is wrong less often than",
-                FewerErrors,
-                '"Robustness" is not defined. This is one of two ways to test it; pulls are the other.',
+                ROBUST,
+                "Robustness",
+                (
+                    ("exp8", "g-cbai", "mean-gap"),
+                    ("exp8", "g-cbai (empirical)", "mean-gap (empirical)"),
+                    ("exp9", "se-cbai", "mean-se"),
+                ),
             ),
         )
-        for e, trimmed, mean in (
-            ("exp8", "g-cbai", "mean-gap"),
-            ("exp8", "g-cbai (empirical)", "mean-gap (empirical)"),
-            ("exp9", "se-cbai", "mean-se"),
+        for what, check, other_way in (
+            ("needs fewer pulls than", Fewer, "errors are"),
+            ("is wrong less often than", FewerErrors, "pulls are"),
         )
+        for e, trimmed, other in compared
     ),
     # theorems
     Claim(
@@ -296,51 +282,39 @@ CLAIMS: tuple[Claim, ...] = (
         "trimming is clean, but alpha = epsilon/2 off each end leaves half of the replaced rewards in. The theorems on "
         "both algorithms rest on this lemma.",
     ),
-    *(
-        Claim(
-            e,
-            f"{GUARANTEES}, theorem on Algorithm 1",
-            "the procedure proposed in Algorithm ... PAC in the PIBAI setting",
-            "g-cbai keeps delta",
-            ErrorsBelow("g-cbai"),
-            BEYOND,
-        )
-        for e in ("exp5", "exp8")
+    *_claims(
+        ("exp5", "exp8"),
+        f"{GUARANTEES}, theorem on Algorithm 1",
+        "the procedure proposed in Algorithm ... PAC in the PIBAI setting",
+        "g-cbai keeps delta",
+        ErrorsBelow("g-cbai"),
+        BEYOND,
     ),
-    *(
-        Claim(
-            e,
-            f"{GUARANTEES}, theorem on Algorithm 2",
-            "PAC in the PIBAI setting for the following choice of the exploration threshold",
-            "se-cbai keeps delta",
-            ErrorsBelow("se-cbai"),
-            BEYOND,
-        )
-        for e in ("exp1", "exp2", "exp3", "exp4", "exp9")
+    *_claims(
+        ("exp1", "exp2", "exp3", "exp4", "exp9"),
+        f"{GUARANTEES}, theorem on Algorithm 2",
+        "PAC in the PIBAI setting for the following choice of the exploration threshold",
+        "se-cbai keeps delta",
+        ErrorsBelow("se-cbai"),
+        BEYOND,
     ),
-    *(
-        Claim(
-            e,
-            f"{GUARANTEES}, sample complexity of Algorithm 1",
-            "the average sample complexity of the procedure proposed in Algorithm ... is upper bounded as",
-            "mean pulls of g-cbai at most max{8K/epsilon^2, 64 beta H} log(1/delta), with beta the exponent of t",
-            MeanBelow("g-cbai", "upper_bound_g_cbai"),
-            LIMIT,
-            by_construction=ONE_SIDED,
-        )
-        for e in ("exp5", "exp8")
+    *_claims(
+        ("exp5", "exp8"),
+        f"{GUARANTEES}, sample complexity of Algorithm 1",
+        "the average sample complexity of the procedure proposed in Algorithm ... is upper bounded as",
+        "mean pulls of g-cbai at most max{8K/epsilon^2, 64 beta H} log(1/delta), with beta the exponent of t",
+        MeanBelow("g-cbai", "upper_bound_g_cbai"),
+        LIMIT,
+        by_construction=ONE_SIDED,
     ),
-    *(
-        Claim(
-            e,
-            f"{GUARANTEES}, sample complexity of Algorithm 2",
-            "the sample complexity of Algorithm ... is upper bounded as",
-            "with probability 1 - delta, pulls of se-cbai at most max{(8K/epsilon^2) log(1/delta), O(...)}",
-            PullsBelow("se-cbai", "upper_bound_se_cbai"),
-            "With U = 0 and the constant of the proof, as neither is printed: it can be confirmed, not refuted.",
-            by_construction=ONE_SIDED,
-        )
-        for e in ("exp1", "exp3", "exp4", "exp9")
+    *_claims(
+        ("exp1", "exp3", "exp4", "exp9"),
+        f"{GUARANTEES}, sample complexity of Algorithm 2",
+        "the sample complexity of Algorithm ... is upper bounded as",
+        "with probability 1 - delta, pulls of se-cbai at most max{(8K/epsilon^2) log(1/delta), O(...)}",
+        PullsBelow("se-cbai", "upper_bound_se_cbai"),
+        "With U = 0 and the constant of the proof, as neither is printed: it can be confirmed, not refuted.",
+        by_construction=ONE_SIDED,
     ),
     *(
         Claim(
@@ -367,16 +341,13 @@ CLAIMS: tuple[Claim, ...] = (
         ("chernoff", "no exploration", CODE_OF_2022),
         EXPLORES,
     ),
-    *(
-        Claim(
-            e,
-            f"{GUARANTEES}, after the last theorem",
-            "is instance optimal up to logarithmic factors. This follows from the fact that",
-            "the sum of 1/Delta_i^2 over all arms but the best is below H",
-            NumberBelow("sum_inverse_gaps", "H"),
-            by_construction=ALGEBRA,
-        )
-        for e in ("exp1", "exp3", "exp4", "exp8")
+    *_claims(
+        ("exp1", "exp3", "exp4", "exp8"),
+        f"{GUARANTEES}, after the last theorem",
+        "is instance optimal up to logarithmic factors. This follows from the fact that",
+        "the sum of 1/Delta_i^2 over all arms but the best is below H",
+        NumberBelow("sum_inverse_gaps", "H"),
+        by_construction=ALGEBRA,
     ),
     Claim(
         "exp5",

@@ -7,10 +7,11 @@ All statements of one test hold together with probability 95 %: each of its n po
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,23 +49,28 @@ class Finding:
     measured: str
 
 
-class ClaimCheck(Protocol):
-    """A test of a claim."""
+class ClaimCheck(ABC):
+    """A test of a claim. Its `words` say what is compared with what, by the names of its fields and of the `curves`."""
+
+    words: ClassVar[str]
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The curves it looks at."""
+        return ()
 
     @property
     def how(self) -> str:
         """What is compared with what, and how."""
+        return self.words.format_map({**vars(self), "curves": ", ".join(self.labels)})
 
+    @abstractmethod
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
 
 
 @dataclass(frozen=True)
-class OfOneCurve:
+class OfOneCurve(ClaimCheck):
     """A test of one curve."""
 
     label: str
@@ -76,7 +82,7 @@ class OfOneCurve:
 
 
 @dataclass(frozen=True)
-class OfTwoCurves:
+class OfTwoCurves(ClaimCheck):
     """A test that compares two curves."""
 
     first: str
@@ -148,10 +154,7 @@ class Fewer(OfTwoCurves):
     practically equal everywhere.
     """
 
-    @property
-    def how(self) -> str:
-        """What is compared."""
-        return f"mean pulls of {self.first} below those of {self.second}; paired by trial, Student's interval"
+    words = "mean pulls of {first} below those of {second}; paired by trial, Student's interval"
 
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
@@ -218,10 +221,7 @@ def _kind(low: float, high: float) -> str:
 class GapShrinks(OfTwoCurves):
     """Whether the distance between the mean pulls of two shrinks as delta grows: its slope on log delta."""
 
-    @property
-    def how(self) -> str:
-        """What is compared."""
-        return f"slope of |mean pulls of {self.first} - those of {self.second}| on log(delta) below 0; normal interval"
+    words = "slope of |mean pulls of {first} - those of {second}| on log(delta) below 0; normal interval"
 
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
@@ -301,10 +301,7 @@ class ErrorsBelow(OfOneCurve):
 class ErrorsAbove(OfOneCurve):
     """Whether the probability of a wrong answer is above delta somewhere."""
 
-    @property
-    def how(self) -> str:
-        """What is compared."""
-        return f"share of wrong answers of {self.label} above delta at some place; exact binomial limits"
+    words = "share of wrong answers of {label} above delta at some place; exact binomial limits"
 
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""
@@ -318,10 +315,7 @@ class ErrorsAbove(OfOneCurve):
 class FewerErrors(OfTwoCurves):
     """Whether the first is wrong less often than the second: exact McNemar test of the paired trials."""
 
-    @property
-    def how(self) -> str:
-        """What is compared."""
-        return f"{self.first} wrong less often than {self.second} at some place, more often at none; exact McNemar test"
+    words = "{first} wrong less often than {second} at some place, more often at none; exact McNemar test"
 
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import trim_mean
 
-from bestarm.paper.comparisons import Finding, GridPoint, verdict_of
+from bestarm.paper.comparisons import ClaimCheck, Finding, GridPoint, verdict_of
 
 DISTANCES = (1e3, 1e6)  # of the replaced rewards from the mean, in sigma
 SAMPLES = 200  # of T rewards each; the seed is fixed, so that the counterexample is one that can be looked at
@@ -23,7 +23,7 @@ GROWS = 100.0  # the constant that is needed follows the distance, which grows a
 
 
 @dataclass(frozen=True)
-class OneConstantServes:
+class OneConstantServes(ClaimCheck):
     """Whether one constant serves the lemma against replaced rewards on one side, however far they are.
 
     Attributes
@@ -34,18 +34,10 @@ class OneConstantServes:
 
     trimmed: float = 0.5
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The curves it looks at: none, it draws rewards of its own."""
-        return ()
-
-    @property
-    def how(self) -> str:
-        """What is compared."""
-        return (
-            f"{SAMPLES} samples of T normal rewards, each replaced with probability epsilon by mean + 10^3 sigma or, "
-            "again, + 10^6 sigma: the constant that the lemma would need in order to hold at delta"
-        )
+    words = (
+        f"{SAMPLES} samples of T normal rewards, each replaced with probability epsilon by mean + 10^3 sigma or, "
+        "again, + 10^6 sigma: the constant that the lemma would need in order to hold at delta"
+    )
 
     def judge(self, points: Sequence[GridPoint]) -> Finding:
         """Return the verdict: it does not hold if at some place the constant grows as the replaced rewards go away."""
