@@ -11,20 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bestarm.paper.claims import (
-    BY_CONSTRUCTION,
-    NOT_TESTABLE,
-    OVERALL,
-    UNDER_ALL,
-    UNDER_NONE,
-    UNDER_SOME,
-    Verdict,
-)
+from bestarm.paper.claims import BY_CONSTRUCTION, NOT_TESTABLE, OVERALL, UNDER_ALL, UNDER_NONE, UNDER_SOME, Verdict
 from bestarm.paper.comparisons import FAILS, HOLDS, OPEN
 from bestarm.paper.findings import findings
 from bestarm.paper.full_size import FullSize
@@ -38,23 +30,16 @@ from bestarm.scenarios.numbers import gap_ratios, grid_numbers, instance_numbers
 from bestarm.scenarios.page import PageTable, Picture, axis_of, cell, measured, settings_table, write_page
 from bestarm.scenarios.run import Run
 
-
-class Mark(NamedTuple):
-    """How a verdict is shown. The sign carries the meaning where the colour can't be seen."""
-
-    style: str
-    sign: str
-
-
+# How a verdict is shown: style and sign. The sign carries the meaning where the colour can't be seen.
 MARKS = {
-    UNDER_ALL: Mark("holds", "✓"),
-    UNDER_SOME: Mark("some", "◐"),
-    UNDER_NONE: Mark("fails", "✗"),
-    NOT_TESTABLE: Mark("open", "?"),
-    BY_CONSTRUCTION: Mark("open", "="),
-    OPEN: Mark("open", "?"),
-    HOLDS: Mark("holds", "✓"),
-    FAILS: Mark("fails", "✗"),
+    UNDER_ALL: ("holds", "✓"),
+    UNDER_SOME: ("some", "◐"),
+    UNDER_NONE: ("fails", "✗"),
+    NOT_TESTABLE: ("open", "?"),
+    BY_CONSTRUCTION: ("open", "="),
+    OPEN: ("open", "?"),
+    HOLDS: ("holds", "✓"),
+    FAILS: ("fails", "✗"),
 }
 DECIDED = (UNDER_ALL, UNDER_SOME, UNDER_NONE)
 NUMBERS = {
@@ -138,67 +123,26 @@ def _contents(paper: PaperPart | None, full: FullSizePart | None) -> list[tuple[
 # ------------------------------------------------------------------------------------------- the paper's experiments
 
 
-@dataclass(frozen=True)
-class FigureSection:
-    """The figure of an experiment."""
-
-    name: str
-    title: str
-    picture: Picture
-    about: str
-
-
-@dataclass(frozen=True)
-class NumbersSection:
-    """All numbers of an experiment: figure of our own methods, what was measured, readings, what the paper defines."""
-
-    name: str
-    title: str
-    ours: Picture | None
-    measured: PageTable
-    readings: tuple[Picture, PageTable] | None
-    facts: str
-    recomputed: PageTable
-    choices: Sequence[str]
-
-
-@dataclass(frozen=True)
-class PaperPage:
-    """What the page says about the paper's experiments. Counts, claims and readings are empty for a variation."""
-
-    counts: Sequence[tuple[str, int, int]]  # verdict, how many claims, how many of them with readings left open
-    findings: Sequence[str]
-    sentences: Sequence[str]
-    figures: Sequence[FigureSection]
-    claims: Sequence[tuple[str, Sequence[Verdict]]]
-    readings: PageTable
-    stored: PageTable | None
-    numbers: Sequence[NumbersSection]
-    adversaries: PageTable
-    centres: PageTable
-
-
-def _paper_page(part: PaperPart) -> PaperPage:
+def _paper_page(part: PaperPart) -> dict[str, Any]:
+    """Return what the page says about the paper's experiments. Counts and claims are empty for a variation."""
     experiments = part.run.experiments
     counts = Counter(verdict.overall for verdict in part.verdicts)
-    partly = Counter(verdict.overall for verdict in part.verdicts if verdict.under(OPEN))
+    partly = Counter(verdict.overall for verdict in part.verdicts if verdict.under(OPEN))  # with readings left open
     names = dict.fromkeys(verdict.claim.experiment for verdict in part.verdicts)
-    return PaperPage(
-        counts=[(name, counts[name], partly[name]) for name in OVERALL] if part.verdicts else [],
-        findings=_findings(part),
-        sentences=_sentences(part),
-        figures=[_figure_section(experiment, part) for experiment in experiments],
-        claims=[(name, [one for one in part.verdicts if one.claim.experiment == name]) for name in names],
-        readings=_readings(part),
-        stored=_stored(part.stored) if len(part.stored) else None,
-        numbers=[_numbers_section(experiment, part) for experiment in experiments],
-        adversaries=_adversaries(part),
-        centres=PageTable(
-            ["experiment", "centres"],
-            [[experiment.name, _centres(experiment, part.run.seed)] for experiment in experiments],
-            style="words",
-        ),
-    )
+    centres = [[experiment.name, _centres(experiment, part.run.seed)] for experiment in experiments]
+    return {
+        "experiments": experiments,
+        "counts": [(name, counts[name], partly[name]) for name in OVERALL] if part.verdicts else [],
+        "findings": _findings(part),
+        "sentences": _sentences(part),
+        "figures": {experiment.name: _figure_section(experiment, part) for experiment in experiments},
+        "claims": [(name, [one for one in part.verdicts if one.claim.experiment == name]) for name in names],
+        "readings": _readings(part),
+        "stored": _stored(part.stored) if len(part.stored) else None,
+        "numbers": {experiment.name: _numbers_section(experiment, part) for experiment in experiments},
+        "adversaries": _adversaries(part),
+        "centres": PageTable(["experiment", "centres"], centres, style="words"),
+    }
 
 
 def _findings(part: PaperPart) -> list[str]:
@@ -278,14 +222,14 @@ def _stored(stored: pd.DataFrame) -> PageTable:
     return PageTable(head, rows)
 
 
-def _figure_section(experiment: Experiment, part: PaperPart) -> FigureSection:
+def _figure_section(experiment: Experiment, part: PaperPart) -> dict[str, Any]:
     means = ", ".join(f"{mean:.4g}" for mean in experiment.means)
     told = f"σ = {experiment.sigma:g}" if experiment.bounds is None else f"rewards in {list(experiment.bounds)}"
     about = [f"Means {means}; {told}. {experiment.figure}."]
     about += [f"Source: {experiment.source}."] if experiment.source else []
     about.append(ratio_words(experiment, part.run.seed))
     picture = Picture(part.figures[experiment.name], _described(experiment, "the paper's methods"))
-    return FigureSection(experiment.name, experiment.title, picture, " ".join(about))
+    return {"picture": picture, "about": " ".join(about)}
 
 
 def ratio_words(experiment: Experiment, seed: int) -> str:
@@ -309,19 +253,23 @@ def _described(experiment: Experiment, what: str) -> str:
     return f"{experiment.title}: mean pulls and error rates of {what}; the numbers are in the tables below."
 
 
-def _numbers_section(experiment: Experiment, part: PaperPart) -> NumbersSection:
-    name, ours, readings = experiment.name, None, None
-    if f"{name}-ours" in part.figures:
-        described = _described(experiment, "the shorter exploration and the certified method")
-        ours = Picture(part.figures[f"{name}-ours"], described)
-    if f"{name}-readings" in part.figures:
-        described = _described(experiment, "the paper's methods under each reading")
-        readings = Picture(part.figures[f"{name}-readings"], described), _under_readings(experiment, part)
-    own = part.points[part.points["experiment"] == name]
-    facts, recomputed = _facts(experiment), _recomputed(experiment)
-    return NumbersSection(
-        name, experiment.title, ours, measured(experiment, own), readings, facts, recomputed, experiment.choices
-    )
+def _numbers_section(experiment: Experiment, part: PaperPart) -> dict[str, Any]:
+    """Return all numbers of an experiment: figures of our methods and readings, what was measured and recomputed."""
+    pictures = {
+        name: Picture(part.figures[f"{experiment.name}-{name}"], _described(experiment, what))
+        for name, what in (
+            ("ours", "the shorter exploration and the certified method"),
+            ("readings", "the paper's methods under each reading"),
+        )
+        if f"{experiment.name}-{name}" in part.figures
+    }
+    return {
+        "pictures": pictures,
+        "measured": measured(experiment, part.points[part.points["experiment"] == experiment.name]),
+        "readings": _under_readings(experiment, part) if "readings" in pictures else None,
+        "facts": _facts(experiment),
+        "recomputed": _recomputed(experiment),
+    }
 
 
 def _under_readings(experiment: Experiment, part: PaperPart) -> PageTable:
@@ -386,20 +334,7 @@ def _number(value: float) -> str:
 # --------------------------------------------------------------------------------------------------------- full size
 
 
-@dataclass(frozen=True)
-class FullSizeSection:
-    """A full-size experiment: what was run, the attacks, the figure, the outcomes."""
-
-    name: str
-    title: str
-    about: str
-    attacks: Sequence[str]
-    picture: Picture
-    outcomes: PageTable
-    notes: Sequence[str]
-
-
-def _full_size_section(experiment: FullSize, part: FullSizePart) -> FullSizeSection:
+def _full_size_section(experiment: FullSize, part: FullSizePart) -> dict[str, Any]:
     own = part.table[part.table["experiment"] == experiment.name]
     head = ["attack, method", "trials", "what came of them", "mean pulls", "cap", "arms named"]
     rows = [
@@ -416,15 +351,12 @@ def _full_size_section(experiment: FullSize, part: FullSizePart) -> FullSizeSect
     told = ", ".join(f"{name} = {value}" for name, value in experiment.told.items())
     rates = f"ε = {experiment.epsilon:g}, δ = {experiment.delta:g}; the methods are told {told}"
     described = f"{experiment.title}: outcomes of each method's trials under each attack, and their mean pulls."
-    return FullSizeSection(
-        experiment.name,
-        experiment.title,
-        f"{experiment.source}. {rates}.",
-        [f"{attack.name}: {attack.words}." for attack in experiment.attacks],
-        Picture(part.figures[experiment.name], described),
-        PageTable(head, rows),
-        experiment.notes,
-    )
+    return {
+        "experiment": experiment,
+        "about": f"{experiment.source}. {rates}.",
+        "picture": Picture(part.figures[experiment.name], described),
+        "outcomes": PageTable(head, rows),
+    }
 
 
 # ---------------------------------------------------------------------------------------------------------- settings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,16 +20,6 @@ from bestarm.scenarios.scenario_file import Scenario
 
 ARMS_SHOWN = 100
 CENTRES_SHOWN = 10
-
-
-@dataclass(frozen=True)
-class ResultSection:
-    """The results at one epsilon, or of all: the figure and its numbers."""
-
-    name: str
-    heading: str
-    picture: Picture
-    measured: PageTable
 
 
 def write_report(
@@ -60,7 +49,7 @@ def write_report(
         "scenario.html.j2",
         title=scenario.title,
         about=f"bestarm {version('bestarm')}; {counted}; seed {scenario.seed}",
-        contents=_contents(results, notes),
+        contents=_contents(scenario, notes),
         scenario=scenario,
         deltas=_listed(first.deltas),
         epsilons=_listed(_epsilons(scenario)),
@@ -76,8 +65,9 @@ def write_report(
     )
 
 
-def _contents(results: Sequence[ResultSection], notes: Sequence[str]) -> list[tuple[str, str]]:
-    split = [(result.name, f"Results at {result.heading}") for result in results] if len(results) > 1 else []
+def _contents(scenario: Scenario, notes: Sequence[str]) -> list[tuple[str, str]]:
+    many = len(scenario.experiments) > 1
+    split = [(one.name, f"Results at ε = {one.epsilons[0]:g}") for one in scenario.experiments if many]
     mind = [("mind", "What to keep in mind")] if notes else []
     return [
         *(("question", "The question"), ("results", "Results"), *split, *mind),
@@ -92,11 +82,12 @@ def _told(experiment: Experiment) -> str:
     return f"bounds {experiment.bounds[0]:g} to {experiment.bounds[1]:g}"
 
 
-def _result(experiment: Experiment, points: pd.DataFrame, drawn: Mapping[str, tuple[str, str]]) -> ResultSection:
+def _result(
+    experiment: Experiment, points: pd.DataFrame, drawn: Mapping[str, tuple[str, str]]
+) -> tuple[Experiment, Picture, PageTable]:
     own = points[points["experiment"] == experiment.name]
     described = f"{experiment.title}: mean pulls and error rates of the methods; the numbers are in the table below."
-    picture = Picture(drawn[experiment.name], described)
-    return ResultSection(experiment.name, f"ε = {experiment.epsilons[0]:g}", picture, measured(experiment, own))
+    return experiment, Picture(drawn[experiment.name], described), measured(experiment, own)
 
 
 def _arms(scenario: Scenario) -> PageTable:
