@@ -5,8 +5,8 @@ MTCD21 takes K = 4 arms from each data set. Here are all of them, under the pape
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,33 +15,11 @@ from numpy.typing import NDArray
 from bestarm.bandits import ATTACKS, Adversary, Bandit, adversaries, paper_adversary
 from bestarm.bandits.datasets import CaptionContest, Pkis2, caption_contest, pkis2
 from bestarm.bandits.datasets.captions import RATINGS
+from bestarm.scenarios.experiment import Curve
 from bestarm.validation import one_of
 
 LOWEST, HIGHEST = float(RATINGS[0]), float(RATINGS[-1])
 CHERNOFF = (("exploration", "chernoff"),)
-
-
-@dataclass(frozen=True)
-class Entrant:
-    """A method with its options; perhaps with a cap of its own, and with fewer trials than the others.
-
-    Attributes
-    ----------
-    label, method : str
-        Name in tables, and in the catalogue.
-    options : tuple of (name, value)
-        Options of the method.
-    max_pulls : int, optional
-        Cap on the pulls per trial, instead of the experiment's.
-    share : float
-        Of the experiment's trials, how many are run.
-    """
-
-    label: str
-    method: str
-    options: tuple[tuple[str, Any], ...] = ()
-    max_pulls: int | None = None
-    share: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +44,7 @@ class FullSize:
         Names of the arms.
     attacks : tuple of FullSizeAttack
         All methods meet each of them.
-    entrants : tuple of Entrant
+    entrants : tuple of Curve
         The methods.
     delta, epsilon : float
         As for `simulate`.
@@ -78,6 +56,8 @@ class FullSize:
         Share of the requested trials that is run: a trial of thousands of arms takes seconds.
     notes : tuple of str
         What to know about the numbers.
+    caps : mapping of str to int
+        Caps instead of `max_pulls`, by the label of the method.
     """
 
     name: str
@@ -85,13 +65,14 @@ class FullSize:
     source: str
     labels: tuple[str, ...]
     attacks: tuple[FullSizeAttack, ...]
-    entrants: tuple[Entrant, ...]
+    entrants: tuple[Curve, ...]
     delta: float
     epsilon: float
     told: dict[str, Any]
     max_pulls: int
     share: float
     notes: tuple[str, ...]
+    caps: Mapping[str, int] = field(default_factory=dict)
 
 
 def full_size_experiments(names: Sequence[str], seed: int) -> tuple[FullSize, ...]:
@@ -127,13 +108,13 @@ def pkis2_full(seed: int, screen: Pkis2 | None = None) -> FullSize:
         labels=screen.labels,
         attacks=tuple(FullSizeAttack(name, words, screen.bandit(1.0, epsilon, law)) for name, words, law in named),
         entrants=(
-            Entrant("se-cbai", "se-cbai"),
-            Entrant("se-cbai, chernoff", "se-cbai", CHERNOFF),
-            Entrant("g-cbai", "g-cbai"),
-            Entrant("g-cbai, chernoff", "g-cbai", CHERNOFF),
-            Entrant("median-se", "median-se"),
-            Entrant("mean-se", "mean-se"),
-            Entrant("certified", "certified"),
+            Curve("se-cbai", "se-cbai"),
+            Curve("se-cbai, chernoff", "se-cbai", options=CHERNOFF),
+            Curve("g-cbai", "g-cbai"),
+            Curve("g-cbai, chernoff", "g-cbai", options=CHERNOFF),
+            Curve("median-se", "median-se"),
+            Curve("mean-se", "mean-se"),
+            Curve("certified", "certified"),
         ),
         delta=0.1,
         epsilon=epsilon,
@@ -175,17 +156,18 @@ def nycc_full(seed: int, contest: CaptionContest | None = None) -> FullSize:
         labels=contest.labels,
         attacks=tuple(attacks),
         entrants=(
-            Entrant("mean-se", "mean-se"),
-            Entrant("mean-gap", "mean-gap", share=0.5),
-            Entrant("se-cbai, chernoff", "se-cbai", CHERNOFF),
-            # Tied medians stay tied: of 200 million pulls none changed anything, and they took two minutes.
-            Entrant("median-se, chernoff", "median-se", CHERNOFF, max_pulls=10_000_000),
-            Entrant("certified", "certified"),
+            Curve("mean-se", "mean-se"),
+            Curve("mean-gap", "mean-gap", share=0.5),
+            Curve("se-cbai, chernoff", "se-cbai", options=CHERNOFF),
+            Curve("median-se, chernoff", "median-se", options=CHERNOFF),
+            Curve("certified", "certified"),
         ),
         delta=0.1,
         epsilon=epsilon,
         told={"bounds": (LOWEST, HIGHEST)},
         max_pulls=200_000_000,
+        # Tied medians stay tied: of 200 million pulls none changed anything, and they took two minutes.
+        caps={"median-se, chernoff": 10_000_000},
         share=0.004,
         notes=(
             _reach(contest.means, epsilon),

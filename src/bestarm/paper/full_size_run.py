@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from bestarm.paper.folder import paper_folder
-from bestarm.paper.full_size import Entrant, FullSize, FullSizeAttack
+from bestarm.paper.full_size import FullSize, FullSizeAttack
 from bestarm.progress import Progress, progress_bar
+from bestarm.scenarios.experiment import Curve
 from bestarm.scenarios.run import Folder, checked_run
 from bestarm.scenarios.tables import write_table
 from bestarm.simulation import Trials, simulate
@@ -42,28 +43,8 @@ class FullPoint:
 
     experiment: FullSize
     attack: FullSizeAttack
-    entrant: Entrant
+    entrant: Curve
     max_pulls: int
-
-    @property
-    def method(self) -> str:
-        """Name of the method in the catalogue."""
-        return self.entrant.method
-
-    @property
-    def delta(self) -> float:
-        """Accepted probability of an error."""
-        return self.experiment.delta
-
-    @property
-    def epsilon(self) -> float:
-        """Share of contaminated rewards."""
-        return self.experiment.epsilon
-
-    @property
-    def options(self) -> tuple[tuple[str, Any], ...]:
-        """Options of the method."""
-        return self.entrant.options
 
     @property
     def told(self) -> dict[str, Any]:
@@ -80,10 +61,10 @@ class FullPoint:
         return {
             "experiment": self.experiment.name,
             "attack": self.attack.name,
-            "method": self.method,
+            "method": self.entrant.method,
             "options": dict(self.entrant.options),
-            "delta": self.delta,
-            "epsilon": self.epsilon,
+            "delta": self.experiment.delta,
+            "epsilon": self.experiment.epsilon,
             "told": {name: repr(value) for name, value in self.experiment.told.items()},
             "max_pulls": self.max_pulls,
             "share": self.experiment.share * self.entrant.share,
@@ -138,7 +119,7 @@ def run_full_size(
     for experiment in experiments:
         for attack in experiment.attacks:
             for entrant in experiment.entrants:
-                cap = int(min(entrant.max_pulls or experiment.max_pulls, limit))
+                cap = int(min(experiment.caps.get(entrant.label, experiment.max_pulls), limit))
                 points.append(FullPoint(experiment, attack, entrant, cap))
     outcomes = {}
     with folder.locked(), progress_bar("simulations at full size", len(points), progress) as advance:
@@ -157,8 +138,8 @@ def run_full_size(
 def _simulate(point: FullPoint, trials: int, seed: int, workers: int) -> Trials:
     return simulate(
         point.attack.bandit,
-        point.method,
-        delta=point.delta,
+        point.entrant.method,
+        delta=point.experiment.delta,
         trials=trials,
         seed=seed,  # the same for all, so that the methods are paired
         max_pulls=point.max_pulls,
@@ -189,8 +170,8 @@ def full_size_table(run: FullRun) -> pd.DataFrame:
                 "attack": point.attack.name,
                 "method": point.entrant.label,
                 "arms": len(point.experiment.labels),
-                "delta": point.delta,
-                "epsilon": point.epsilon,
+                "delta": point.experiment.delta,
+                "epsilon": point.experiment.epsilon,
                 "max_pulls": point.max_pulls,
                 "trials": len(frame),
                 **counts,

@@ -12,7 +12,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -102,46 +102,31 @@ def run_points(
     A thread runs one point at a time: points are many and short, so that splitting them would cost more than it saves.
     The folder is locked meanwhile.
     """
-    with folder.locked():
-        return _run_points(wanted, folder, workers, advance)
-
-
-def _run_points(
-    wanted: Mapping[Point, int], folder: Folder, workers: int, advance: Callable[[int], object]
-) -> dict[Point, Trials]:
     found: dict[Point, Trials] = {}
     tasks: list[tuple[Point, int]] = []
-    for point, asked in wanted.items():
-        bandits = point.bandits(folder.seed)[:asked]  # several adversaries share the trials
-        count = len(bandits) * -(-asked // len(bandits))  # evenly, rounded up
-        stored = folder.read(point, bandits, count)
-        if stored is None:
-            tasks.append((point, count))
-        else:
-            found[point] = stored
-            advance(len(stored))
-    for point in {point.method: point for point, _ in tasks}.values():  # compile before the threads start
-        _simulate(replace(point, max_pulls=1), 1, folder.seed)
-    with ThreadPoolExecutor(workers) as pool:
-        left: set[Future[tuple[Point, Trials]]] = set()
-        try:
-            while tasks or left:
-                while tasks and len(left) < 2 * workers:
-                    left.add(pool.submit(_simulate_one, *tasks.pop(0), folder.seed))
-                done, left = wait(left, return_when=FIRST_COMPLETED)
-                for future in done:
-                    point, trials = future.result()
+    with folder.locked():
+        for point, asked in wanted.items():
+            bandits = point.bandits(folder.seed)[:asked]  # several adversaries share the trials
+            count = len(bandits) * -(-asked // len(bandits))  # evenly, rounded up
+            stored = folder.read(point, bandits, count)
+            if stored is None:
+                tasks.append((point, count))
+            else:
+                found[point] = stored
+                advance(len(stored))
+        for point in {point.method: point for point, _ in tasks}.values():  # compile before the threads start
+            _simulate(replace(point, max_pulls=1), 1, folder.seed)
+        with ThreadPoolExecutor(workers) as pool:
+            futures = {pool.submit(_simulate, point, count, folder.seed): point for point, count in tasks}
+            try:
+                for future in as_completed(futures):
+                    point, trials = futures[future], future.result()
                     folder.write(point, point.bandits(folder.seed)[: len(trials)], trials)
                     found[point] = trials
                     advance(len(trials))
-        finally:
-            for future in left:
-                future.cancel()
+            finally:
+                pool.shutdown(cancel_futures=True)  # what has not begun, if one failed or the run is interrupted
     return {point: found[point] for point in wanted}
-
-
-def _simulate_one(point: Point, trials: int, seed: int) -> tuple[Point, Trials]:
-    return point, _simulate(point, trials, seed)
 
 
 def _simulate(point: Point, trials: int, seed: int) -> Trials:
@@ -177,18 +162,13 @@ def checked_run(trials: int, seed: int, workers: int) -> int:
 
 
 class Stored(Protocol):
-    """A simulation to store, with all settings that distinguish it from others."""
+    """A simulation to store: the settings that distinguish it from others, and what its method is told of rewards.
+
+    The settings are plain values; among them are method, options, delta and epsilon.
+    """
 
     @property
-    def method(self) -> str: ...  # noqa: D102
-    @property
-    def delta(self) -> float: ...  # noqa: D102
-    @property
-    def epsilon(self) -> float: ...  # noqa: D102
-    @property
     def settings(self) -> dict[str, Any]: ...  # noqa: D102
-    @property
-    def options(self) -> Any: ...  # noqa: D102
     @property
     def told(self) -> dict[str, Any]: ...  # noqa: D102
 
@@ -297,7 +277,7 @@ class Folder:
 
     def _checkpoint(self, point: Stored, bandits: Sequence[Bandit], count: int) -> Checkpoint:
         settings = {**point.settings, **_made_of(point, bandits), "trials": count, "seed": self.seed, **code_key()}
-        name = f"{point.method}-delta{point.delta:g}-epsilon{point.epsilon:g}-{digest(settings)}"
+        name = "{method}-delta{delta:g}-epsilon{epsilon:g}-".format_map(settings) + digest(settings)
         return Checkpoint(self.path / POINTS / name, settings, resume=True, lock=False)
 
     def read(self, point: Stored, bandits: Sequence[Bandit], count: int) -> Trials | None:
@@ -308,8 +288,8 @@ class Folder:
         if self._checkpoint(point, bandits, count).read(room):
             return None
         statuses = np.array(STATUSES)[room.done]
-        settings = {"method": point.method, **point.settings}
-        return Trials(room.pulls, room.answers, bandits[0].is_best(room.answers), room.arm_pulls, statuses, settings)
+        correct = bandits[0].is_best(room.answers)
+        return Trials(room.pulls, room.answers, correct, room.arm_pulls, statuses, point.settings)
 
     def write(self, point: Stored, bandits: Sequence[Bandit], trials: Trials) -> None:
         """Store a finished point."""
@@ -320,9 +300,10 @@ class Folder:
 
 def _made_of(point: Stored, bandits: Sequence[Bandit]) -> dict[str, Any]:
     """Return digests of what follows from the settings: the laws that rewards are drawn from, and the kernel's rule."""
-    method = get_method(point.method)
-    problem = pose(len(bandits[0].arms), delta=point.delta, epsilon=point.epsilon, **point.told)
-    rule = method.rule(problem, method.complete(problem, dict(point.options)))
+    settings = point.settings
+    method = get_method(settings["method"])
+    problem = pose(len(bandits[0].arms), delta=settings["delta"], epsilon=settings["epsilon"], **point.told)
+    rule = method.rule(problem, method.complete(problem, settings["options"]))
     laws = "".join(laws_digest(bandit) for bandit in bandits)
     return {
         name: hashlib.sha256(data).hexdigest()[:32]
