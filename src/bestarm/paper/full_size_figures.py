@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +11,7 @@ import pandas as pd
 
 from bestarm.paper.full_size import FullSize
 from bestarm.paper.full_size_run import OUTCOMES
-from bestarm.scenarios.figures import GREY, STYLES, save_figure
+from bestarm.scenarios.figures import GREY, STYLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,13 +72,6 @@ def draw_full_size(table: pd.DataFrame, experiment: FullSize, *, tall: bool = Fa
     )
     figure.suptitle(textwrap.fill(title, 55 if tall else 200), fontsize=11, y=1.0 - 0.12 / size[1], va="top")
     return figure
-
-
-def save_full_size_figures(
-    table: pd.DataFrame, experiments: Sequence[FullSize], folder: Path
-) -> dict[str, tuple[str, str]]:
-    """Write every figure as PNG and SVG; return its SVG by name, wide and tall."""
-    return {one.name: save_figure(folder, one.name, partial(draw_full_size, table, one)) for one in experiments}
 
 
 def _places(count: int, size: tuple[float, float], row: float, tall: bool) -> list[tuple[float, float, float, float]]:

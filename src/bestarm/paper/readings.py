@@ -46,35 +46,26 @@ class Reading:
         return self.change(replace(experiment, curves=experiment.own_curves))
 
 
-def _curves(change: Callable[[Curve], Curve]) -> Callable[[Experiment], Experiment]:
-    return lambda experiment: replace(experiment, curves=tuple(change(curve) for curve in experiment.curves))
+def _option(
+    methods: tuple[str, ...], name: str, value: Any, unless: tuple[str, Any] | None = None
+) -> Callable[[Experiment], Experiment]:
+    """Return a change that gives an option to the curves of some methods, unless they have a certain other one."""
 
+    def changed(curve: Curve) -> Curve:
+        if curve.method not in methods or unless in curve.options:
+            return curve
+        return replace(curve, options=(*curve.options, (name, value)))
 
-def _explore(exploration: str) -> Callable[[Experiment], Experiment]:
-    return _curves(
-        lambda curve: replace(curve, options=explored(curve, exploration)) if curve.method in EXPLORING else curve
-    )
-
-
-def _option(methods: tuple[str, ...], name: str, value: str) -> Callable[[Experiment], Experiment]:
-    return _curves(
-        lambda curve: replace(curve, options=(*curve.options, (name, value))) if curve.method in methods else curve
-    )
-
-
-def _adversary(choice: RandomCentres, max_pulls: int = MAX_PULLS) -> Callable[[Experiment], Experiment]:
-    return lambda experiment: replace(experiment, adversary=choice, max_pulls=max_pulls)
+    return lambda experiment: replace(experiment, curves=tuple(map(changed, experiment.curves)))
 
 
 def _power(value: float) -> Callable[[Experiment], Experiment]:
     """Return a change of the exponent of t in the theorem's threshold; the empirical one has none."""
-    return _curves(
-        lambda curve: (
-            replace(curve, options=(*curve.options, ("power", value)))
-            if curve.method in ("g-cbai", "random", "mean-gap") and not set(EMPIRICAL) <= set(curve.options)
-            else curve
-        )
-    )
+    return _option(("g-cbai", "random", "mean-gap"), "power", value, unless=EMPIRICAL[0])
+
+
+def _adversary(choice: RandomCentres, max_pulls: int = MAX_PULLS) -> Callable[[Experiment], Experiment]:
+    return lambda experiment: replace(experiment, adversary=choice, max_pulls=max_pulls)
 
 
 def _strength(experiment: Experiment) -> Experiment:
@@ -124,7 +115,7 @@ READINGS: tuple[Reading, ...] = (
         "forced exploration",
         "T by Chernoff's bound in place of Hoeffding's, for the same step of the paper's lemma.",
         CHERNOFF_SHARE,
-        _explore("chernoff"),
+        _option(EXPLORING, "exploration", "chernoff"),
     ),
     Reading(
         "no exploration",
@@ -132,7 +123,7 @@ READINGS: tuple[Reading, ...] = (
         "No T at all: each arm once, and in Algorithm 1 the sqrt(t) of its sampling rule. It contradicts the printed "
         "rules, but the figures may have been made that way.",
         CHERNOFF_SHARE,
-        _explore("none"),
+        _option(EXPLORING, "exploration", "none"),
     ),
     Reading(
         "same parameters",

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
-from functools import partial
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +11,7 @@ import pandas as pd
 
 from bestarm.paper.readings import OURS, READINGS, Reading
 from bestarm.scenarios.experiment import Experiment
-from bestarm.scenarios.figures import GREY, NORMAL, percent, save_figure, styles_of
+from bestarm.scenarios.figures import GREY, NORMAL, percent, styles_of
 from bestarm.scenarios.numbers import gap_ratios
 from bestarm.scenarios.run import Run
 from bestarm.scenarios.tables import point_row
@@ -96,15 +94,3 @@ def draw_readings(table: pd.DataFrame, experiment: Experiment, *, tall: bool = F
 def _note(panel: Axes, words: str, x: float, y: float, colour: str) -> None:
     """Write a note at the right end of an interval."""
     panel.annotate(words, (x, y), xytext=(4, -2.5), textcoords="offset points", fontsize=6.0, color=colour)
-
-
-def save_readings_figures(
-    table: pd.DataFrame, experiments: Sequence[Experiment], folder: Path, advance: Callable[[], object]
-) -> dict[str, tuple[str, str]]:
-    """Write the figures as PNG and SVG; return their SVG by name, wide and tall. `advance` is called after each."""
-    texts = {}
-    for experiment in experiments:
-        name = f"{experiment.name}-readings"
-        texts[name] = save_figure(folder, name, partial(draw_readings, table, experiment))
-        advance()
-    return texts

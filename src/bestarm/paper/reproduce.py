@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -14,16 +15,16 @@ from bestarm.paper.claims import claims_rows, judge, readings_rows, strictest
 from bestarm.paper.experiments import EXPERIMENTS
 from bestarm.paper.folder import paper_folder
 from bestarm.paper.full_size import FULL_SIZE, full_size_experiments
-from bestarm.paper.full_size_figures import save_full_size_figures
+from bestarm.paper.full_size_figures import draw_full_size
 from bestarm.paper.full_size_run import full_size_table, run_full_size, write_full_size
 from bestarm.paper.readings import READINGS
-from bestarm.paper.readings_figure import readings_table, save_readings_figures
+from bestarm.paper.readings_figure import draw_readings, readings_table
 from bestarm.paper.report import FullSizePart, PaperPart, write_report
 from bestarm.paper.stored_results import NAME as STORED
 from bestarm.paper.stored_results import STORED_EXPERIMENTS, stored_table
 from bestarm.progress import Progress, progress_bar
 from bestarm.scenarios.experiment import Experiment, Point
-from bestarm.scenarios.figures import save_figures
+from bestarm.scenarios.figures import experiment_figures, save_figures
 from bestarm.scenarios.run import Folder, Run, checked_run, run_points, wanted_trials
 from bestarm.scenarios.tables import points_table, write_table, write_trials
 from bestarm.validation import one_of
@@ -106,7 +107,8 @@ def reproduce(
         run = run_full_size(large, out=folder, trials=count, seed=seed, workers=workers, progress=progress)
         table = full_size_table(run)
         write_full_size(run, table, folder.path)
-        full = FullSizePart(run, table, save_full_size_figures(table, large, folder.path / "figures"))
+        draws = {one.name: partial(draw_full_size, table, one) for one in large}
+        full = FullSizePart(run, table, save_figures(draws, folder.path / "figures"))
     write_report(paper, full, folder.path / "report.html")
     return Reproduction(claims, points, table, pd.DataFrame() if paper is None else paper.stored)
 
@@ -208,7 +210,7 @@ def _run_paper(
         if chosen:
             write_table(table, folder.path, "points", "Pulls and errors at every point of the figures.")
             write_trials(run, folder.path)
-            drawn = save_figures(table, chosen, figures_folder, lambda: advance(each))
+            drawn = save_figures(experiment_figures(table, chosen), figures_folder, lambda: advance(each))
         judged = [experiment for experiment in chosen if experiment.name in EXPERIMENTS]
         verdicts = judge(run)
         readings = readings_table(run, judged)
@@ -216,7 +218,8 @@ def _run_paper(
             write_table(
                 readings, folder.path, "readings", "Pulls and errors of the paper's methods under every reading."
             )
-            drawn |= save_readings_figures(readings, judged, figures_folder, lambda: advance(each))
+            draws = {f"{one.name}-readings": partial(draw_readings, readings, one) for one in judged}
+            drawn |= save_figures(draws, figures_folder, lambda: advance(each))
         stored = stored_table(run) if with_stored else pd.DataFrame()
         if with_stored:
             write_table(stored, folder.path, STORED, "Mean pulls stored in 2022 by the first author, and ours.")

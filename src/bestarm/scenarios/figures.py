@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Draw = Callable[..., "Figure"]
 # method: colour, marker
 STYLES = {
     "g-cbai": ("#0072B2", "o"),
@@ -144,34 +145,36 @@ def svg_text(figure: Figure) -> str:
     return small_svg(stream.getvalue())
 
 
+def experiment_figures(points: pd.DataFrame, experiments: Sequence[Experiment]) -> dict[str, Draw]:
+    """Return how to draw the figures of experiments, by name: the paper's curves and ours apart."""
+    return {
+        f"{experiment.name}-ours" if ours else experiment.name: partial(draw_experiment, points, experiment, ours=ours)
+        for experiment in experiments
+        for ours in (False, True)
+        if any((curve.variant != "paper") == ours for curve in experiment.curves)
+    }
+
+
 def save_figures(
-    points: pd.DataFrame,
-    experiments: Sequence[Experiment],
-    folder: Path,
-    advance: Callable[[], object] = lambda: None,
+    draws: Mapping[str, Draw], folder: Path, advance: Callable[[], object] = lambda: None
 ) -> dict[str, tuple[str, str]]:
-    """Write every figure as PNG and SVG; return its SVG by name, wide and tall. `advance` is called after each."""
-    texts = {}
-    for experiment in experiments:
-        for ours in (False, True):
-            if any((curve.variant != "paper") == ours for curve in experiment.curves):
-                name = f"{experiment.name}-ours" if ours else experiment.name
-                texts[name] = save_figure(folder, name, partial(draw_experiment, points, experiment, ours=ours))
-                advance()
-    return texts
+    """Write figures as PNG and SVG; return the SVG of each by name, wide and tall. `advance` is called after each.
 
-
-def save_figure(folder: Path, name: str, draw: Callable[..., Figure]) -> tuple[str, str]:
-    """Write what `draw(tall=False)` draws as PNG and SVG; return the SVG, wide and tall."""
+    A figure is given by a function, which gets the keyword `tall`; the files show it wide.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     folder.mkdir(parents=True, exist_ok=True)
-    figure = draw(tall=False)
-    canvas: Any = FigureCanvasAgg(figure)
-    canvas.print_png(folder / f"{name}.png")
-    wide = svg_text(figure)
-    (folder / f"{name}.svg").write_text(wide, encoding="utf-8")
-    return wide, svg_text(draw(tall=True))
+    texts = {}
+    for name, draw in draws.items():
+        figure = draw(tall=False)
+        canvas: Any = FigureCanvasAgg(figure)
+        canvas.print_png(folder / f"{name}.png")
+        wide = svg_text(figure)
+        (folder / f"{name}.svg").write_text(wide, encoding="utf-8")
+        texts[name] = wide, svg_text(draw(tall=True))
+        advance()
+    return texts
 
 
 def styles_of(curves: Sequence[Curve]) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ import pandas as pd
 from bestarm.errors import InputError
 from bestarm.progress import Progress, progress_bar
 from bestarm.scenarios.experiment import Experiment
-from bestarm.scenarios.figures import save_figures
+from bestarm.scenarios.figures import experiment_figures, save_figures
 from bestarm.scenarios.report import write_report
 from bestarm.scenarios.run import Folder, Run, checked_run, run_points, wanted_trials
 from bestarm.scenarios.scenario_file import Scenario, read_scenario, with_settings
@@ -117,4 +117,4 @@ def _save_figures(points: pd.DataFrame, experiments: Sequence[Experiment], out: 
         )
         for experiment in experiments
     ]
-    return save_figures(points.assign(method=points["method"].map(plain)), drawn, out)
+    return save_figures(experiment_figures(points.assign(method=points["method"].map(plain)), drawn), out)

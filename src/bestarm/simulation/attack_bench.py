@@ -203,18 +203,12 @@ def _arms(given: Sequence[Any]) -> list[Arm]:
 
 # ----------------------------------------------------------------------------------------------------------- picture
 
-# share of the trials: its name, colour and hatch
-OUTCOMES: dict[str, tuple[str, str, str]] = {
-    "error_rate": ("wrong", *LOOKS["wrong"]),
-    "no_winner": ("no winner", *LOOKS["no winner"]),
-    "undecided": ("at the cap", *LOOKS["at the cap"]),
-    "right": ("right", *LOOKS["right"]),
-}
-LEGEND = {
-    "error_rate": "wrong: named a wrong arm",
-    "no_winner": "no winner (none): stopped and named none",
-    "undecided": "at the cap: reached max_pulls undecided",
-    "right": "right: named the best arm",
+# share of the trials: its name, colour and hatch, and what the legend adds to the name
+OUTCOMES: dict[str, tuple[str, str, str, str]] = {
+    "error_rate": ("wrong", *LOOKS["wrong"], ": named a wrong arm"),
+    "no_winner": ("no winner", *LOOKS["no winner"], " (none): stopped and named none"),
+    "undecided": ("at the cap", *LOOKS["at the cap"], ": reached max_pulls undecided"),
+    "right": ("right", *LOOKS["right"], ": named the best arm"),
 }
 
 
@@ -248,10 +242,10 @@ def draw_attack_table(frame: pd.DataFrame, path: str | Path) -> None:
         panel.tick_params(which="both", length=0, labeltop=True, labelbottom=False)
         panel.spines[:].set_visible(False)
         panel.set_title(f"Arms with means {instance}", loc="left", fontsize=10, fontweight="bold")
-    shown = [name for name in OUTCOMES if name != "undecided" or frame["undecided"].any()]
     handles: list[Any] = [
-        Patch(facecolor=OUTCOMES[name][1], hatch=OUTCOMES[name][2], edgecolor="0.6", linewidth=0.5, label=LEGEND[name])
-        for name in shown
+        Patch(facecolor=colour, hatch=hatch, edgecolor="0.6", linewidth=0.5, label=name + more)
+        for share, (name, colour, hatch, more) in OUTCOMES.items()
+        if share != "undecided" or frame["undecided"].any()
     ]
     if (frame["covered"] == False).any():  # noqa: E712 - None is neither
         handles.append(Line2D([], [], color="black", label="crossed out: no promise, told of other contamination"))
@@ -276,7 +270,7 @@ def _draw_cell(panel: Any, column: int, row: int, figures: Mapping[Any, Any] | N
         panel.text(column, row, "not run", ha="center", va="center", fontsize=7.5, color="0.4", style="italic")
         return
     begin = left
-    for share, (_, colour, hatch) in OUTCOMES.items():
+    for share, (_, colour, hatch, _) in OUTCOMES.items():
         part = width * float(figures[share])
         if part > 0.0:
             panel.barh(row, part, height, begin, color=colour, hatch=hatch, edgecolor="0.6", linewidth=0.0)

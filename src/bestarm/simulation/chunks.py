@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +69,7 @@ class Spec:
     seeds: TrialSeeds
 
 
-@dataclass(frozen=True)
-class ChunkResult:
+class ChunkResult(NamedTuple):
     """Outcome of consecutive trials: pulls, arm named (-1 for none), pulls of each arm, and how it ended, by code."""
 
     pulls: NDArray[np.int64]
@@ -85,17 +85,12 @@ class ChunkResult:
 
     def put(self, first: int, part: ChunkResult) -> None:
         """Copy the outcome of a chunk to its position among all trials."""
-        last = first + part.pulls.size
-        self.pulls[first:last] = part.pulls
-        self.answers[first:last] = part.answers
-        self.arm_pulls[first:last] = part.arm_pulls
-        self.done[first:last] = part.done
+        for column, values in zip(self, part, strict=True):
+            column[first : first + len(values)] = values
 
     def part(self, first: int, last: int) -> ChunkResult:
         """Return the outcome of the trials first, ..., last - 1."""
-        return ChunkResult(
-            self.pulls[first:last], self.answers[first:last], self.arm_pulls[first:last], self.done[first:last]
-        )
+        return ChunkResult(*(column[first:last] for column in self))
 
 
 def run_chunk(spec: Spec, first: int, last: int) -> ChunkResult:
@@ -136,8 +131,7 @@ def _run_compiled(spec: Spec, settings: Rule, laws: Laws, seeds: NDArray[np.uint
 
     def run(rng: np.random.Generator, seeds: Seeds, part: ChunkResult) -> None:
         nonlocal state
-        outcome = Outcome(part.pulls, part.answers, part.arm_pulls, part.done)
-        state = run_on(state, blank, rule, laws, rng, seeds, spec.max_pulls, False, outcome)
+        state = run_on(state, blank, rule, laws, rng, seeds, spec.max_pulls, False, Outcome(*part))
 
     bits = RoomyPCG64(0)
     where = generator_words(bits)
