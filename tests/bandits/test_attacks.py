@@ -491,7 +491,7 @@ def test_the_demo_shows_no_winner_unlike_zero_errors(tmp_path: Path, monkeypatch
 def test_outcomes_look_the_same_in_the_demo_and_in_the_bench() -> None:
     from bestarm.simulation import demo
 
-    assert [look[1:3] for look in demo.OUTCOMES.values()] == [look[1:] for look in OUTCOMES.values()]
+    assert [look[1:3] for look in demo.OUTCOMES.values()] == [look[1:3] for look in OUTCOMES.values()]
     assert_told_apart_in_grey({name: (colour, hatch) for name, (_, colour, hatch, _) in demo.OUTCOMES.items()})
 
 

@@ -20,10 +20,10 @@ from bestarm.paper.comparisons import (
     GapShrinks,
     GridPoint,
     mean_interval,
-    rate_limits,
     relative_difference,
 )
 from bestarm.simulation import Trials
+from bestarm.simulation.trials import rate_limits
 from planted_trials import DELTAS, grid, many, place, trials
 
 COMPARISONS: list[tuple[str, ClaimCheck, list[GridPoint], str]] = [

@@ -97,16 +97,13 @@ def simulate(
             **method.keywords(),
         )
     if not engine.resume:
-        _say_how_fast(int(trials_run.pulls.sum()), time.monotonic() - begin)
+        pulls, seconds = int(trials_run.pulls.sum()), time.monotonic() - begin
+        print(f"{pulls:,} pulls in {seconds:.1f} s: {pulls / seconds / 1e6:.3g} million per second", file=sys.stderr)
     if save is not None:
         trials_run.save(save)
     write_rows([{"method": trials_run.settings["method"], **trials_run.summary()}], form)
     if trials_run.decided == 0:
         print(f"none of the {len(trials_run):,} trials named a winner, right or wrong", file=sys.stderr)
-
-
-def _say_how_fast(pulls: int, seconds: float) -> None:
-    print(f"{pulls:,} pulls in {seconds:.1f} s: {pulls / seconds / 1e6:.3g} million per second", file=sys.stderr)
 
 
 class ScenarioBefore(TyperCommand):

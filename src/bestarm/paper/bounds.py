@@ -15,9 +15,9 @@ from bestarm.paper.comparisons import (
     GridPoint,
     OfOneCurve,
     mean_interval,
-    rate_limits,
     verdict_of,
 )
+from bestarm.simulation.trials import rate_limits
 
 
 @dataclass(frozen=True)

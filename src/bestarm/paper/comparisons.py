@@ -15,11 +15,11 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 from scipy.stats import binom, t
 
 from bestarm.scenarios.run import TOGETHER
 from bestarm.simulation import Trials
+from bestarm.simulation.trials import rate_limits
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "open"
 ERROR = TOGETHER  # of all statements of a test together
@@ -230,14 +230,12 @@ class GapShrinks(OfTwoCurves):
         low, high = _slope([math.log(point.delta) for point in points], values, points[0].draws)
         scale = EQUAL * max(point.trials[self.second].mean_pulls for point in points)
         ends = sorted(points, key=lambda point: point.delta)
-        shown = [f"{self._gap(point):,.0f} at delta = {point.delta:g}" for point in (ends[0], ends[-1])]
+        pairs = [(p, p.trials[self.first].mean_pulls, p.trials[self.second].mean_pulls) for p in (ends[0], ends[-1])]
+        shown = [f"{abs(first - second):,.0f} at delta = {point.delta:g}" for point, first, second in pairs]
+        ratios = [first / second for _, first, second in pairs]
         flat = max(abs(low), abs(high)) * math.log(ends[-1].delta / ends[0].delta) <= scale
-        ratios = [p.trials[self.first].mean_pulls / p.trials[self.second].mean_pulls for p in (ends[0], ends[-1])]
         measured = f"{' and '.join(shown)} pulls apart (ratios {ratios[0]:.3g} and {ratios[1]:.3g})"
         return Finding(verdict_of(high < 0.0 and not flat, low > 0.0 or flat), measured)
-
-    def _gap(self, point: GridPoint) -> float:
-        return abs(point.trials[self.first].mean_pulls - point.trials[self.second].mean_pulls)
 
 
 def _slope(levels: Sequence[float], values: Sequence[NDArray[np.float64]], groups: int) -> tuple[float, float]:
@@ -253,18 +251,6 @@ def _slope(levels: Sequence[float], values: Sequence[NDArray[np.float64]], group
 
 
 # ------------------------------------------------------------------------------------------------------------ errors
-
-
-def rate_limits(count: int, total: int, error: float, undecided: int = 0) -> tuple[float, float]:
-    """Return exact (Clopper-Pearson) limits, each wrong with probability `error`; undecided trials may be wrong, too.
-
-    >>> [round(limit, 5) for limit in rate_limits(0, 1000, 0.01)]
-    [0.0, 0.00459]
-    """
-    most = count + undecided
-    low = float(betaincinv(count, total - count + 1, error)) if count > 0 else 0.0
-    high = float(betaincinv(most + 1, total - most, 1.0 - error)) if most < total else 1.0
-    return low, high
 
 
 @dataclass(frozen=True)

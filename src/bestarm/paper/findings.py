@@ -108,7 +108,8 @@ def lemma(verdicts: Sequence[Verdict], experiments: Sequence[Experiment]) -> str
             "the lemma that both theorems rest on does not hold with alpha = epsilon/2: against replaced rewards on "
             "one side no constant serves"
         )
-    hidden = [e.name for e in experiments if e.covered and _is_hidden(e)]
+    numbers = {experiment.name: instance_numbers(experiment) for experiment in experiments if experiment.covered}
+    hidden = [name for name, row in numbers.items() if row["gap"] <= row["hidden_gap"]]
     if hidden:
         parts.append(
             f"in {_listed(hidden)} the two best means are closer than contamination can hide for ever, so that whoever "
@@ -130,11 +131,6 @@ def stored_results(stored: pd.DataFrame) -> str:
         "Run as the first author's code of 2022 has it, our methods meet these of its stored mean pulls within 3 "
         f"standard errors: {_listed(groups)}."
     )
-
-
-def _is_hidden(experiment: Experiment) -> bool:
-    numbers = instance_numbers(experiment)
-    return numbers["gap"] <= numbers["hidden_gap"]
 
 
 def _listed(words: Sequence[str]) -> str:

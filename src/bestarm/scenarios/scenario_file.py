@@ -15,7 +15,7 @@ from bestarm.bandits import ATTACKS, Arm, Bandit
 from bestarm.contamination import of_options, powers
 from bestarm.errors import InputError
 from bestarm.methods import METHODS
-from bestarm.problem import Problem, pose
+from bestarm.problem import pose
 from bestarm.scenarios.experiment import (
     AdversaryChoice,
     CatalogueAttack,
@@ -245,7 +245,10 @@ def check_scenario(scenario: Scenario) -> None:
             if problem.bounds is not None:
                 _check_bounds(problem.bounds, bandits[epsilon])
             try:
-                _check_methods(problem, experiment.curves)
+                for index, curve in enumerate(experiment.curves):
+                    entry = METHODS[curve.method]
+                    with errors_at(f"methods[{index}]"):
+                        entry.rule(problem, entry.complete(problem, dict(curve.options)))
                 grid_numbers(experiment, delta, epsilon)
             except (ArithmeticError, ValueError) as error:  # such as epsilon = 1e-300
                 received = f"delta={delta:g}, epsilon={epsilon:g}, sigma={experiment.scale:g}"
@@ -271,10 +274,3 @@ def _check_bounds(bounds: tuple[float, float], bandits: Iterable[Bandit]) -> Non
         if low < bounds[0] or high > bounds[1]:
             reason = f"rewards of this scenario reach from {low:g} to {high:g}, contaminated ones included"
             raise InputError("bounds", "contain all rewards", list(bounds), reason)
-
-
-def _check_methods(problem: Problem, curves: Sequence[Curve]) -> None:
-    for index, curve in enumerate(curves):
-        entry = METHODS[curve.method]
-        with errors_at(f"methods[{index}]"):
-            entry.rule(problem, entry.complete(problem, dict(curve.options)))

@@ -106,12 +106,10 @@ def latex_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], capti
     sides = "".join("r" if body and isinstance(body[0][name], int | float) else "l" for name in columns)
     lines = [f"\\begin{{longtable}}{{{sides}}}", f"\\caption{{{_latex(caption)}}}\\\\", "\\hline"]
     lines += [" & ".join(map(_latex, columns)) + "\\\\", "\\hline", "\\endhead"]
-    lines += [" & ".join(_latex(_cell(row[name])) for name in columns) + "\\\\" for row in body]
+    for row in body:
+        cells = [f"{row[name]:.6g}" if isinstance(row[name], float) else str(row[name]) for name in columns]
+        lines.append(" & ".join(map(_latex, cells)) + "\\\\")
     return "\n".join([*lines, "\\hline", "\\end{longtable}", ""])
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _latex(text: str) -> str:

@@ -109,7 +109,10 @@ def attack_table(
     epsilon, delta, _, _, _ = checked(epsilon=epsilon, delta=delta, trials=trials, workers=workers, max_pulls=max_pulls)
     if epsilon == 0.0:
         raise InputError("epsilon", "be above 0", epsilon, "without contaminated rewards there is no attack")
-    problems = {name: _arms(arms) for name, arms in (INSTANCES if instances is None else instances).items()}
+    problems = {
+        name: [Gaussian(arm) if math.isfinite(number(arm)) else as_arm(arm) for arm in arms]
+        for name, arms in (INSTANCES if instances is None else instances).items()
+    }
     for parameter, given in (("methods", rows), ("attacks", chosen), ("instances", problems)):
         if not given:
             raise InputError(parameter, "be at least one", list(given), "leave them out for all")
@@ -195,10 +198,6 @@ def rows_named(names: Sequence[str | Factory], known: Rows) -> Rows:
             one_of("methods", name, tuple(known))
             rows[name] = known[name]
     return rows
-
-
-def _arms(given: Sequence[Any]) -> list[Arm]:
-    return [Gaussian(arm) if math.isfinite(number(arm)) else as_arm(arm) for arm in given]
 
 
 # ----------------------------------------------------------------------------------------------------------- picture

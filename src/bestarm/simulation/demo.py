@@ -108,7 +108,8 @@ def draw_demo(frame: pd.DataFrame, path: Path) -> None:
         part = frame[frame["adversary"] == attack].to_dict("records")
         for index, row in enumerate(part):
             counts = _counts(row)
-            _draw_pulls(left, index, row, counts)
+            most = max(counts, key=lambda outcome: counts[outcome])
+            left.errorbar(row["mean_pulls"], index, xerr=1.96 * row["standard_error"], capsize=3, **_marker(most))
             _draw_counts(right, index, counts)
         for panel in (left, right):
             panel.set_yticks(range(len(part)), [row["method"] for row in part])
@@ -150,11 +151,6 @@ def _counts(row: Mapping[Any, Any]) -> dict[str, int]:
 def _marker(outcome: str) -> dict[str, Any]:
     _, colour, _, marker = OUTCOMES[outcome]
     return {"marker": marker, "color": "0.25", "markerfacecolor": colour, "markersize": 8}
-
-
-def _draw_pulls(panel: Any, index: int, row: Mapping[Any, Any], counts: Mapping[str, int]) -> None:
-    most = max(counts, key=lambda outcome: counts[outcome])
-    panel.errorbar(row["mean_pulls"], index, xerr=1.96 * row["standard_error"], capsize=3, **_marker(most))
 
 
 def _draw_counts(panel: Any, index: int, counts: Mapping[str, int]) -> None:

@@ -26,14 +26,18 @@ _SHOWN = 200
 def fingerprint(spec: Spec, bandit: Bandit, method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return everything that trials depend on, ready for JSON. Their number is left out: it does not change trial i."""
     problem, seeds = spec.problem, spec.seeds
+    own: dict[str, str] = {}
+    if isinstance(spec.rule, PolicyRule):
+        own["policy"] = policy_digest(spec.rule)
+    elif isinstance(options.get("contamination"), Contamination):  # its name does not define it: its prices do
+        own["prices"] = hashlib.sha256(spec.rule.tobytes()).hexdigest()[:16]
     return {
         "arms": [_described(arm) for arm in bandit.arms],
         "adversary": _described(bandit.adversary),
         "laws": laws_digest(bandit),
         "method": method,
         "options": json.loads(json.dumps(dict(options), default=repr)),
-        **({"policy": policy_digest(spec.rule)} if isinstance(spec.rule, PolicyRule) else {}),
-        **({"prices": _prices_digest(spec.rule)} if isinstance(options.get("contamination"), Contamination) else {}),
+        **own,
         "delta": problem.delta,
         "epsilon": problem.epsilon,
         "sigma": problem.sigma,
@@ -47,11 +51,6 @@ def fingerprint(spec: Spec, bandit: Bandit, method: str, options: Mapping[str, A
         },
         **code_key(),
     }
-
-
-def _prices_digest(rule: Any) -> str:
-    """Return a digest of a kernel's settings, for a contamination model whose name does not define it."""
-    return hashlib.sha256(rule.tobytes()).hexdigest()[:16]
 
 
 @functools.cache

@@ -40,7 +40,8 @@ class Pace(Iterator[tuple[int, int]]):
         if not self._missing:
             raise StopIteration
         first, last = self._missing.pop()
-        cut = min(last, first + (self._chunk or self._shared()))
+        shared = max(self._smallest, min(self._size, math.ceil(self._left / (2 * self.workers))))
+        cut = min(last, first + (self._chunk or shared))
         if cut < last:
             self._missing.append((cut, last))
         self._left -= cut - first
@@ -52,6 +53,3 @@ class Pace(Iterator[tuple[int, int]]):
         seconds = max(self._seconds, _HANDOVER * self.workers)
         self._size = max(1, min(int(rate * seconds), max(self._size, _GROWTH * trials)))
         self._smallest = max(1, min(int(rate * seconds * _LEAST), self._size))
-
-    def _shared(self) -> int:
-        return max(self._smallest, min(self._size, math.ceil(self._left / (2 * self.workers))))

@@ -113,12 +113,7 @@ class Trials:
     @property
     def error_interval(self) -> tuple[float, float]:
         """Exact (Clopper-Pearson) 95 % interval of the error rate."""
-        from scipy.special import betaincinv  # scipy.stats has this ready made, but takes a second to import
-
-        wrong, rest = self.wrong, len(self) - self.wrong
-        low = betaincinv(wrong, rest + 1, 0.025) if wrong else 0.0
-        high = betaincinv(wrong + 1, rest, 0.975) if rest else 1.0
-        return float(low), float(high)
+        return rate_limits(self.wrong, len(self), 0.025)
 
     def summary(self) -> dict[str, float]:
         """Return the summary from which every table and report takes its numbers.
@@ -211,6 +206,20 @@ class Trials:
             columns["status"].astype(np.str_),
             json.loads(settings),
         )
+
+
+def rate_limits(count: int, total: int, error: float, undecided: int = 0) -> tuple[float, float]:
+    """Return exact (Clopper-Pearson) limits, each wrong with probability `error`; undecided trials may be wrong, too.
+
+    >>> [round(limit, 5) for limit in rate_limits(0, 1000, 0.01)]
+    [0.0, 0.00459]
+    """
+    from scipy.special import betaincinv  # scipy.stats has this ready made, but takes a second to import
+
+    most = count + undecided
+    low = float(betaincinv(count, total - count + 1, error)) if count > 0 else 0.0
+    high = float(betaincinv(most + 1, total - most, 1.0 - error)) if most < total else 1.0
+    return low, high
 
 
 def checked_save(path: str | Path) -> str:

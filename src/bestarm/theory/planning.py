@@ -200,7 +200,9 @@ def plan(
     one_of("family", family, families, " with bounds" if problem.bounds else " with sigma")
     if problem.bounds and not problem.bounds[0] <= values.min() <= values.max() <= problem.bounds[1]:
         raise InputError("means", f"lie in the bounds {problem.bounds}", means, "no reward can average outside them")
-    contamination = _checked_contamination(contamination)
+    if not isinstance(contamination, Contamination) or not contamination.simulated:  # a model of the user's own
+        one_of("contamination", contamination, SIMULATED)
+    contamination = checked_contamination(contamination)
     chosen: Sequence[str | Factory] = tuple(METHODS) if methods is None else methods
     if isinstance(chosen, str) or not isinstance(chosen, Sequence):
         raise InputError("methods", "be a list of names", methods, 'such as ["g-cbai", "se-cbai"]')
@@ -228,24 +230,10 @@ def plan(
             row = {"adversary": adversary, "method": name, "exploration": kind, **figures}
             rows.append({**row, "bound": least_pulls, "bound_family": bound_family})
             advance(1)
-    question = (
-        tuple(values.tolist()),
-        problem.sigma,
-        problem.bounds,
-        problem.epsilon,
-        problem.delta,
-        contamination,
-        family,
-    )
+    told = problem.sigma, problem.bounds, problem.epsilon, problem.delta
+    question = (tuple(values.tolist()), *told, contamination, family)
     limits = (best, gap, bias, 2.0 * bias, gap - 2.0 * bias, gap > 2.0 * bias, *_tolerated(gap, problem, family))
     return Plan(*(*question, int(max_pulls), int(seed), *limits, least, explored, tuple(rows)))
-
-
-def _checked_contamination(contamination: str) -> str:
-    """Return a contamination model that can be simulated: a name, or a model of the user's own."""
-    if not isinstance(contamination, Contamination) or not contamination.simulated:
-        one_of("contamination", contamination, SIMULATED)
-    return checked_contamination(contamination)
 
 
 def _tolerated(gap: float, problem: Problem, family: str) -> tuple[float, str]:
