@@ -34,17 +34,29 @@ MTCD21 = "Mukherjee, Tajer, Chen and Das (2021), Mean-based best arm identificat
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a method: its default, which may be a function of the problem, and its check."""
+    """One option of a method: its default, which may be a function of the problem, and what it may be.
+
+    That is one of the names `allowed`, or what its `rule` returns; otherwise a number in the range of its name
+    (`bestarm.validation`).
+    """
 
     name: str
     default: Any
     summary: str
-    check: Callable[[Any], Any]
+    rule: Callable[[Any], Any] | None = None
+    allowed: tuple[str, ...] = ()
 
-    def value(self, problem: Problem, given: Any) -> Any:
-        """Return the value that was given, once checked, or the default for a problem."""
-        if given is not None:
-            return self.check(given)
+    def check(self, value: Any) -> Any:
+        """Return a value as the method uses it; reject an invalid one."""
+        if self.rule is not None:
+            return self.rule(value)
+        if not self.allowed:
+            return checked(**{self.name: value})[0]
+        one_of(self.name, value, self.allowed)
+        return str(value)
+
+    def default_for(self, problem: Problem) -> Any:
+        """Return the default for a problem."""
         return self.default(problem) if callable(self.default) else self.default
 
 
@@ -97,17 +109,10 @@ class Method:
             if name not in known:
                 fix = f"{self.name} has {', '.join(known) or 'no options'}"
                 raise InputError(name, f"be an option of {self.name}", given[name], fix)
-        return {name: option.value(problem, given.get(name)) for name, option in known.items()}
-
-
-def choice(name: str, *allowed: str) -> Callable[[Any], str]:
-    """Return a check that a value is one of the names allowed."""
-
-    def check(value: Any) -> str:
-        one_of(name, value, allowed)
-        return str(value)
-
-    return check
+        return {
+            name: option.default_for(problem) if given.get(name) is None else option.check(given[name])
+            for name, option in known.items()
+        }
 
 
 def _seed(value: Any) -> int:
@@ -120,35 +125,33 @@ ALPHA = Option(
     "alpha",
     lambda problem: problem.epsilon / 2.0,
     "fraction trimmed off each end; default epsilon / 2, as in the paper",
-    lambda value: checked(alpha=value)[0],
 )
-EXPLORATIONS = ("hoeffding", "half", "chernoff", "none")
 EXPLORATION = Option(
     "exploration",
     "hoeffding",
     'pulls of each arm before its estimate counts: "hoeffding" (the paper), "half" (half as many, no lemma), '
     '"chernoff" (shorter, same lemma) or "none" (one pull; the sqrt(t) of Algorithm 1 stays)',
-    choice("exploration", *EXPLORATIONS),
+    allowed=("hoeffding", "half", "chernoff", "none"),
 )
 THRESHOLD = Option(
     "threshold",
     "theory",
     'radius: "theory" (the theorem\'s) or "empirical" (the experiments\', without a proof)',
-    choice("threshold", "theory", "empirical"),
+    allowed=("theory", "empirical"),
 )
-POWER = Option("power", 2.0, "exponent of t in the theory radius, above 1", lambda value: checked(power=value)[0])
+POWER = Option("power", 2.0, "exponent of t in the theory radius, above 1")
 FLOOR = Option(
     "floor",
     "arm",
     'what T is counted in: "arm" (T pulls of each arm in turn, then arms at random) or "total" (arms at random from '
     "the first pull on, no stop before K T pulls in all)",
-    choice("floor", "arm", "total"),
+    allowed=("arm", "total"),
 )
 PARAMETERS = Option(
     "parameters",
     "clean",
     'all but the estimator: "clean" (as if epsilon = 0) or "same" (T and radius of the robust method)',
-    choice("parameters", "clean", "same"),
+    allowed=("clean", "same"),
 )
 EXPLORATION_IF_SAME = replace(
     EXPLORATION,
@@ -160,13 +163,12 @@ RADIUS = Option(
     'what t of the radius counts: "rounds" (the theorem\'s radius, and arms are compared with active ones) or '
     '"all-pulls" (all pulls before the round, from 1 on; pi^2/6 in place of pi^2/12, no 1/(1-epsilon), and arms are '
     "compared with dropped ones too, at their last estimate; no proof)",
-    choice("radius", "rounds", "all-pulls"),
+    allowed=("rounds", "all-pulls"),
 )
 RADIUS_ARMS = Option(
     "radius_arms",
     lambda problem: float(problem.size),
     "what stands for K in the radius; default: the number of arms",
-    lambda value: checked(radius_arms=value)[0],
 )
 SEED = Option("seed", 0, "seed of the random choice of arms", _seed)
 

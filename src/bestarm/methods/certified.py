@@ -26,7 +26,6 @@ from bestarm.methods.bets import (
 )
 from bestarm.methods.log_bets import log_bounded_family, log_lattice_family
 from bestarm.problem import Problem
-from bestarm.validation import checked
 
 CONTAMINATION = Option(
     "contamination",
@@ -39,20 +38,17 @@ RESOLUTION = Option(
     lambda problem: 0.05 * problem.sigma if problem.epsilon > 0.0 else None,
     "stop without a winner after about as many rewards as a lead of this size takes if epsilon = 0; "
     "default 0.05 sigma, and none if epsilon = 0",
-    lambda value: checked(resolution=value)[0],
 )
 GOOD_ENOUGH = Option(
     "good_enough",
     None,
     "stop as soon as an arm is proved to be at most this much worse than the best; default: name the best",
-    lambda value: checked(good_enough=value)[0],
 )
 SHARE_FROM = Option(
     "share_from",
     lambda problem: 1.0 / problem.epsilon if problem.epsilon > 0.0 else 1.0,
     "rewards of each arm (or sources) from which on a share is assumed to hold: more than a burst of fakes / epsilon; "
     "default 1 / epsilon",
-    lambda value: checked(share_from=value)[0],
 )
 
 
