@@ -139,9 +139,7 @@ class Adversary:
         ends = [(low, high)]
         for piece in self.pieces:
             a, b = self._hit(piece.a), self._hit(piece.b)
-            if piece.kind == draws.WHITE_BOX:
-                ends.append((-np.inf, np.inf))
-            elif piece.kind in (draws.POINT, draws.UNIFORM_AROUND):
+            if piece.kind in (draws.POINT, draws.UNIFORM_AROUND):
                 ends.append((min(a) - max(b), max(a) + max(b)))
             elif piece.kind == draws.TWO_POINTS:
                 ends.append((min(a + b), max(a + b)))

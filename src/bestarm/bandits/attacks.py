@@ -67,10 +67,7 @@ def edge_of_trim(arms: Sequence[Arm], epsilon: float, alpha: float | None = None
         raise InputError(
             "alpha", "be above 0 and below (1 - epsilon) / 2", cut, "otherwise the range that is kept has no edge"
         )
-    sides = _against(arms)
-    return adversaries.Point(
-        [quantile(arm, 1.0 - share if side > 0.0 else share) for arm, side in zip(arms, sides, strict=True)]
-    )
+    return adversaries.Point(_quantiles(arms, share))
 
 
 def swap(arms: Sequence[Arm]) -> Adversary:
@@ -143,9 +140,8 @@ def coin_on_best(arms: Sequence[Arm], epsilon: float) -> Adversary:
     """
     (epsilon,) = checked(epsilon=epsilon)
     share = max(epsilon, 1e-9)  # at epsilon = 0 nothing is replaced, by whatever value
-    sides = _against(arms)
-    values = [quantile(arm, 1.0 - share if side > 0.0 else share) for arm, side in zip(arms, sides, strict=True)]
-    return adversaries.Selective(adversaries.Point(values), ["bottom" if side > 0.0 else "top" for side in sides])
+    tails = ["bottom" if side > 0.0 else "top" for side in _against(arms)]
+    return adversaries.Selective(adversaries.Point(_quantiles(arms, share)), tails)
 
 
 def ninety_ten(arms: Sequence[Arm], size: float = 1000.0) -> Adversary:
@@ -233,6 +229,12 @@ def _against(arms: Sequence[Arm]) -> NDArray[np.float64]:
     """Return the direction that hurts: -1 for the best arm, +1 for the others."""
     means = _means(arms)
     return np.where(means == means.max(), -1.0, 1.0)
+
+
+def _quantiles(arms: Sequence[Arm], share: float) -> list[float]:
+    """Return the value of each arm that a share of its clean rewards is beyond, in the direction that hurts."""
+    sides = _against(arms)
+    return [quantile(arm, 1.0 - share if side > 0.0 else share) for arm, side in zip(arms, sides, strict=True)]
 
 
 def _best_two(arms: Sequence[Arm]) -> tuple[int, int]:

@@ -56,14 +56,12 @@ def _law(arm: Arm) -> Any:
 
     assert isinstance(arm, CompiledArm)
     a, b, c = arm.parameters
-    if arm.kind == draws.GAUSSIAN:
-        return stats.norm(a, b)
-    if arm.kind == draws.UNIFORM:
-        return stats.uniform(a, b - a)
-    if arm.kind == draws.EXPONENTIAL:
-        return stats.expon(scale=a)
-    if arm.kind == draws.LOG_NORMAL:
-        return stats.lognorm(b, scale=np.exp(a))
-    if arm.kind == draws.BETA:
-        return stats.beta(a, b)
-    return stats.t(c, a, b)
+    laws: dict[int, Any] = {
+        draws.GAUSSIAN: lambda: stats.norm(a, b),
+        draws.UNIFORM: lambda: stats.uniform(a, b - a),
+        draws.EXPONENTIAL: lambda: stats.expon(scale=a),
+        draws.LOG_NORMAL: lambda: stats.lognorm(b, scale=np.exp(a)),
+        draws.BETA: lambda: stats.beta(a, b),
+        draws.STUDENT_T: lambda: stats.t(c, a, b),
+    }
+    return laws[arm.kind]()

@@ -157,16 +157,13 @@ def _read(contest: int, path: Path) -> CaptionContest:
 def _check(path: Path, contest: int, table: pd.DataFrame, cells: NDArray[np.float64]) -> None:
     counts, total, mean = cells[:, :3], cells[:, 3], cells[:, 4]
     whole = (counts >= 0.0) & (counts < 2.0**40) & (counts % 1.0 == 0.0)
-    if (row := tables.first(~whole.all(axis=1))) is not None:
-        tables.refuse_row(path, row, "have counts that are whole numbers >= 0", counts[row].tolist())
-    if (row := tables.first(counts.sum(axis=1) != total)) is not None:
-        tables.refuse_row(path, row, f"have counts with the sum {total[row]:g}", counts[row].tolist())
-    if (row := tables.first(total == 0.0)) is not None:
-        tables.refuse_row(path, row, "have at least one rating", 0)
+    tables.refuse_first(path, ~whole.all(axis=1), "have counts that are whole numbers >= 0", counts.tolist())
+    tables.refuse_first(path, counts.sum(axis=1) != total, "have counts with the sum {:g}", counts.tolist(), total)
+    tables.refuse_first(path, total == 0.0, "have at least one rating", [0] * len(total))
     true = counts @ RATINGS / total
-    if (row := tables.first(np.abs(true - mean) > _ROUNDING)) is not None:
-        tables.refuse_row(path, row, f"have {true[row]:g}, the mean of its ratings, as score", float(mean[row]))
-    if (row := tables.first((table["caption"] == "").to_numpy(bool))) is not None:
-        tables.refuse_row(path, row, "have a caption", "")
-    if "contest" in table and (row := tables.first((table["contest"] != str(contest)).to_numpy(bool))) is not None:
-        tables.refuse_row(path, row, f"be of contest {contest}", table["contest"].iat[row])
+    rule = "have {:g}, the mean of its ratings, as score"
+    tables.refuse_first(path, np.abs(true - mean) > _ROUNDING, rule, mean.tolist(), true)
+    tables.refuse_first(path, table["caption"] == "", "have a caption", table["caption"].tolist())
+    if "contest" in table:
+        told = table["contest"].tolist()
+        tables.refuse_first(path, table["contest"] != str(contest), f"be of contest {contest}", told)

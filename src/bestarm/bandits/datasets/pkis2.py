@@ -122,10 +122,8 @@ def _read(kinase: str, path: Path) -> Pkis2:
     if not kinases:
         raise tables.refusal(path, "have one column per kinase", list(table.columns), "is it table S4 of PKIS2?")
     names = table["Compound"]
-    if (row := tables.first((names == "").to_numpy(bool))) is not None:
-        tables.refuse_row(path, row, "name a compound", "")
-    if (row := tables.first(names.duplicated().to_numpy(bool))) is not None:
-        tables.refuse_row(path, row, "have a compound that is not in a row before", names.iat[row])
+    tables.refuse_first(path, names == "", "name a compound", names.tolist())
+    tables.refuse_first(path, names.duplicated(), "have a compound that is not in a row before", names.tolist())
     percent = tables.numeric(path, table, kinases)
     outside = np.argwhere((percent < 0.0) | (percent > 100.0))
     if outside.size:

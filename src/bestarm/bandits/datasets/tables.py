@@ -63,10 +63,12 @@ def refuse_row(path: Path, row: int, rule: str, received: Any) -> None:
     raise refusal(path, f"{rule} in row {row + 1}", received, "it is damaged or of another kind; get it again")
 
 
-def first(where: NDArray[np.bool_]) -> int | None:
-    """Return the first index that is true."""
-    indices = np.flatnonzero(where)
-    return int(indices[0]) if indices.size else None
+def refuse_first(path: Path, bad: Any, rule: str, received: Any, stated: Any = None) -> None:
+    """Reject a file if any of its rows is bad, because of the first: `{:g}` in the rule is what is `stated` there."""
+    rows = np.flatnonzero(np.asarray(bad, bool))
+    if rows.size:
+        row = int(rows[0])
+        refuse_row(path, row, rule if stated is None else rule.format(stated[row]), received[row])
 
 
 def refusal(path: Path, rule: str, received: Any, fix: str) -> InputError:
