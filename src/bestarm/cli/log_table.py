@@ -9,7 +9,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from bestarm.cli.output import Format, arm_rows, write_rows
+from bestarm.cli.output import Format, arm_rows, plain, write_rows
 from bestarm.cli.syntax import to_cli_syntax
 from bestarm.identification.wording.log_verdict import LogWords, contradicted, other_epsilons
 from bestarm.identification.wording.text import in_cell, named_in_cell
@@ -67,19 +67,14 @@ def _print_arms(result: LogResult) -> None:
 
     shown = sorted(arm_rows(result), key=rank)[:_SHOWN]
     by_label = {row.label: row for row in result.arms}
-    moved = bool(result.moved_means)
     scale = _scale(result, [by_label[row["label"]] for row in shown])
     rows = []
     for row in shown:
-        cells: dict[str, Any] = {"arm": in_cell(row["label"]), "rewards": row["pulls"]}
-        shown_ends = ("lower", "upper") if row["lower"] <= row["upper"] else ()  # after an alarm no mean may fit
-        middle = result.middle
-        cells |= {middle: row["estimate"]}
-        if moved:
+        fits = row["lower"] <= row["upper"]  # after an alarm no mean may fit
+        cells = {"arm": in_cell(row["label"]), "rewards": row["pulls"], result.middle: plain(row["estimate"])}
+        if result.moved_means:
             cells["plain mean"] = result.means[row["label"]]
-        cells |= {"lower": None, "upper": None}
-        cells |= {name: row[name] for name in shown_ends if math.isfinite(row[name])}
-        cells[middle] = cells[middle] if math.isfinite(cells[middle]) else None
+        cells |= {name: plain(row[name]) if fits else None for name in ("lower", "upper")}
         if "lead" in row:
             cells["lead"] = row["lead"]
         cells["left"] = "yes" if row["active"] else "no"

@@ -40,7 +40,7 @@ class Format(enum.StrEnum):
 def write_rows(rows: Sequence[Row], form: Format) -> None:
     """Write rows with the same columns to stdout."""
     if form is Format.json:
-        print(json.dumps([{name: _plain(value) for name, value in row.items()} for row in rows], indent=1, default=str))
+        print(json.dumps([{name: plain(value) for name, value in row.items()} for row in rows], indent=1, default=str))
     elif form is Format.csv:
         writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()
@@ -114,5 +114,6 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value, or None for a number that is not finite."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
