@@ -90,13 +90,16 @@ def one_of(parameter: str, value: object, allowed: tuple[str, ...], alternative:
         raise InputError(parameter, f"be one of {', '.join(allowed)}{alternative}", value, "check the spelling")
 
 
+_BOOLS, _NUMBERS = (bool, np.bool_), (int, float, np.integer, np.floating)  # a union made at every call is slow
+
+
 def number(value: object) -> float:
     """Return a number as a float, and nan for anything else (a bool is not a number)."""
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, _BOOLS):
         return math.nan
     if isinstance(value, int) and abs(value) >= HUGE:  # too large for a float, or almost
         return math.inf if value > 0 else -math.inf
-    return float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
+    return float(value) if isinstance(value, _NUMBERS) else math.nan
 
 
 def numbers(values: ArrayLike) -> NDArray[np.float64]:

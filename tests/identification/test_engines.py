@@ -16,7 +16,7 @@ from bestarm.identification.engines.kernel import KernelEngine
 from bestarm.identification.engines.policy import PolicyEngine
 from bestarm.identification.engines.sources import SourcesEngine
 from bestarm.identification.holders import Holders
-from bestarm.identification.ledger import TOLD, Uses
+from bestarm.identification.ledger import TOLD
 from bestarm.methods import METHODS, get_method
 from bestarm.problem import pose
 from bestarm.reference import SECBAI
@@ -91,14 +91,17 @@ def test_the_use_that_leads_to_the_decision_is_found_and_what_was_read_then_stay
     values[::50] = np.nan
     settings = {"exploration": "none"} if name not in ("certified", "policy") else {}
     engine, twin = (engine_of(**ENGINES[name], **settings) for _ in range(2))
-    deciding = engine.use(Uses(np.arange(size), arms, values, np.arange(size)))
+    for ledger in (engine.ledger, twin.ledger):
+        ledger.arms.frombytes(arms.tobytes())
+        ledger.values.frombytes(values.tobytes())
+    deciding = engine.use(np.arange(size), None)
     assert deciding is not None
     assert engine.decided is not None
     assert (engine.decided.status, engine.decided.best, engine.decided.pulls) == (1, 1, deciding + 1)
     assert engine.pulls == size
     for slot in range(deciding + 1):
         assert twin.decided is None
-        twin.use(Uses([slot], [int(arms[slot])], [float(values[slot])], [slot]))
+        twin.use([slot], None)
     assert repr(twin.decided) == repr(engine.decided)
 
 

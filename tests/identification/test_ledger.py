@@ -13,7 +13,7 @@ import pytest
 
 import bestarm as ba
 from bestarm import METHODS, InputError, Pull
-from bestarm.identification.ledger import CANCELLED, PATIENCE, TOLD, Ledger, Uses
+from bestarm.identification.ledger import CANCELLED, PATIENCE, TOLD, Ledger
 
 
 def question(**changes: Any) -> ba.Identifier:
@@ -206,17 +206,17 @@ def test_an_end_that_is_undone_leaves_no_trace(before: tuple[int, ...], value: f
     """Whether or not others of its arm have waited for it, and are released with it."""
     ledger = Ledger(2, owner=1)
 
-    def end() -> Uses:
+    def end() -> list[int]:
         return ledger.end(0, CANCELLED) if value is None else ledger.end(0, TOLD, value)
 
     for index in (0, 0, 0, 1, 0):
         ledger.issue(index)
     for number in before:
-        assert ledger.end(number, TOLD, float(number)).numbers == []
+        assert ledger.end(number, TOLD, float(number)) == []
     as_it_was = repr(vars(ledger))
-    uses = end()
-    assert uses.numbers == [0, *before][: 1 if before == (2,) else None]
+    released = end()
+    assert released == [0, *before][: 1 if before == (2,) else None]
     assert repr(vars(ledger)) != as_it_was
-    ledger.undo(0, uses)
+    ledger.undo(0, released)
     assert repr(vars(ledger)) == as_it_was
-    assert repr(end()) == repr(uses)
+    assert end() == released

@@ -223,9 +223,9 @@ def test_a_reward_is_used_when_its_turn_has_come(story: Story) -> None:
     used: list[int] = []
     for number in sorted(range(len(story)), key=lambda number: (story[number][3], number)):
         _, source, _, _, told = story[number]
-        uses = ledger.end(number, TOLD, 1.0, source) if told else ledger.end(number, CANCELLED)
+        released = ledger.end(number, TOLD, 1.0, source) if told else ledger.end(number, CANCELLED)
         ended.append(number)
-        used += uses.numbers
+        used += released
         assert set(used) == used_by_rule(story, ended)
         assert len(set(used)) == len(used)
         assert ledger.waiting == len(ended) - len(used)

@@ -28,8 +28,9 @@ class Holders:
 
     def drop(self, number: int) -> None:
         """Forget a pull that has ended."""
-        self._renewed.pop(number, None)
         _, worker = self._asked.pop(number, (0.0, None))
+        if self._renewed:
+            self._renewed.pop(number, None)
         if worker is not None:
             held = self._of_worker[worker]
             del held[number]
@@ -55,4 +56,5 @@ class Holders:
 
     def overdue(self, lease: float, now: float) -> list[int]:
         """Return the pulls whose lease has ended; it checks all, as a clock may have been set back."""
-        return [number for number in self._asked if self.lease_begin(number) + lease <= now]
+        renewed = self._renewed.get
+        return [number for number, (at, _) in self._asked.items() if renewed(number, at) + lease <= now]

@@ -204,7 +204,7 @@ class Identifier(Generic[LabelT]):
     def _issue(self, index: int, source: Hashable | None) -> Pull[LabelT]:
         """Issue a pull of an arm, or of another one if the arm owes too many rewards."""
         ledger = self._ledger
-        if ledger.is_silent(index) or ledger.is_far_ahead(index):
+        if ledger.owes_too_much(index):
             other = self._other_than(index)
             if other is not None:
                 self._engine.move(index, other)
@@ -214,7 +214,7 @@ class Identifier(Generic[LabelT]):
     def _other_than(self, index: int) -> int | None:
         """Return the arm with the fewest pulls of those that answer, or None if there is none."""
         ledger, active = self._ledger, self._engine.active()
-        others = [i for i in active if not (ledger.is_silent(i) or ledger.is_far_ahead(i))]
+        others = [i for i in active if not ledger.owes_too_much(i)]
         if not others and ledger.is_far_ahead(index):
             others = [i for i in active if not ledger.is_far_ahead(i)]
         arms = self._engine.arms
@@ -270,7 +270,7 @@ class Identifier(Generic[LabelT]):
         with self._lock:
             self._ledger.check(pull)
             source = self._ledger.checked_source(pull.number, source)
-            if self._engine.by_source or source is not None:
+            if source is not None or self._engine.by_source:
                 self._engine.check_source(source)
             self._end(pull.number, TOLD, value, source)
 
@@ -296,12 +296,12 @@ class Identifier(Generic[LabelT]):
         index = ledger.arms[number]
         mark = engine.mark(index)
         by_label = 0 if fate == TOLD else engine.told_by_label(index)
-        uses = ledger.end(number, fate, value, source)
+        released = ledger.end(number, fate, value, source)
         try:
-            engine.use(uses, by_label)
+            engine.use(released, None if fate == TOLD else ledger.last_cancel(index), by_label)
         except BaseException:
             if mark is not None:
-                ledger.undo(number, uses)
+                ledger.undo(number, released)
                 engine.rewind(mark)
             raise
         self._settle()

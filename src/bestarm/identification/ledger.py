@@ -93,30 +93,20 @@ class Cancel(NamedTuple):
     span_of_all: int
 
 
-@dataclass(slots=True)
-class Uses:
-    """Pulls whose turn has come, in the order of use.
+class Uses(NamedTuple):
+    """Pulls whose turn has come.
 
     Attributes
     ----------
-    numbers, arms, values : sequences
-        Of each pull: its number, its arm, and its reward (nan if it was cancelled).
-    slots : sequence of int
-        Of each pull: which end of the batch it waited for.
-    cancels : list of Cancel
-        The pulls that were cancelled, whether or not their turn has come.
+    numbers, slots : sequences of int
+        Of each pull, in the order of use: its number, and which end of the batch it waited for.
+    cancel : Cancel or None
+        The pull that was cancelled just before, whether or not its turn has come.
     """
 
-    numbers: Any = field(default_factory=list)
-    arms: Any = field(default_factory=list)
-    values: Any = field(default_factory=list)
-    slots: Any = field(default_factory=list)
-    cancels: list[Cancel] = field(default_factory=list)
-
-    def part(self, begin: int, end: int, *cancels: Cancel) -> Uses:
-        """Return a part of the uses, with these cancelled pulls."""
-        rows = slice(begin, end)
-        return Uses(self.numbers[rows], self.arms[rows], self.values[rows], self.slots[rows], list(cancels))
+    numbers: Any
+    slots: Any
+    cancel: Cancel | None = None
 
 
 class Ledger:
@@ -169,53 +159,32 @@ class Ledger:
         self._owed[index] += 1
         return number
 
-    def end(
-        self,
-        number: int,
-        fate: int,
-        value: float = math.nan,
-        source: Hashable | None = None,
-        *,
-        into: Uses | None = None,
-        slot: int = 0,
-    ) -> Uses:
-        """Record how a pull ended, and return the pulls whose turn has come, after those in `into`."""
-        uses = Uses() if into is None else into
+    def end(self, number: int, fate: int, value: float = math.nan, source: Hashable | None = None) -> list[int]:
+        """Record how a pull ended, and return the pulls whose turn has come, in the order of use."""
         index = self.arms[number]
         self.fates[number] = fate
         self.values[number] = value
         self._answered[index] += 1
         self._owed[index] -= 1
-        self.waiting += 1
-        if self.holders:
-            self.holders.drop(number)
         if fate != TOLD:
             self.cancelled_of[index] += 1
-            cancelled = self.cancelled_of[index], self.span_of(index), self.cancelled, self.span()
-            uses.cancels.append(Cancel(index, *cancelled))
-        before = len(uses.numbers)
-        self._release(number, index, source, uses)
-        released = len(uses.numbers) - before
-        self.waiting -= released
-        uses.slots += [slot] * released
-        return uses
+        self.holders.drop(number)
+        released = self._release(number, index, source)
+        self.waiting += 1 - len(released)
+        return released
 
-    def _release(self, number: int, index: int, source: Hashable | None, uses: Uses) -> None:
-        """Add the pulls of the arm that waited for this one, and itself, if no earlier pull is out."""
-        queue = self._unused[index]
-        while queue and self.fates[queue[0]] != OUT:
-            self._use(queue.popleft(), index, uses)
+    def _release(self, number: int, index: int, source: Hashable | None) -> list[int]:
+        """Return the pulls of the arm that waited for this one, and itself, if no earlier pull is out."""
+        queue, fates, released = self._unused[index], self.fates, []
+        while queue and fates[queue[0]] != OUT:
+            released.append(queue.popleft())
+        return released
 
-    def _use(self, number: int, index: int, uses: Uses) -> None:
-        uses.numbers.append(number)
-        uses.arms.append(index)
-        uses.values.append(self.values[number])
-
-    def undo(self, number: int, uses: Uses) -> None:
-        """Undo the end of a pull and the uses that it released, because they could not be taken in."""
+    def undo(self, number: int, released: list[int]) -> None:
+        """Undo the end of a pull that released these, because they could not be taken in."""
         index = self.arms[number]
-        self._unused[index].extendleft(reversed(uses.numbers))
-        self.waiting += len(uses.numbers) - 1
+        self._unused[index].extendleft(reversed(released))
+        self.waiting += len(released) - 1
         self.cancelled_of[index] -= self.fates[number] != TOLD
         self._answered[index] -= 1
         self._owed[index] += 1
@@ -233,16 +202,19 @@ class Ledger:
             return
         for index, stamp in zip(batch.arms, batch.stamps, strict=True):
             self.issue(int(index), stamp=int(stamp))
-        uses = Uses()
+        numbers: list[int] = []
+        slots: list[int] = []
         for slot, (number, fate, value) in enumerate(zip(batch.pulls, batch.fates, batch.values, strict=True)):
             if fate != TOLD:
-                yield uses
-                uses = Uses()
-            self.end(int(number), fate, value, into=uses, slot=slot)
+                yield Uses(numbers, slots)
+                numbers, slots = [], []
+            released = self.end(int(number), fate, value)
+            numbers += released
+            slots += [slot] * len(released)
             if fate != TOLD:
-                yield uses
-                uses = Uses()
-        yield uses
+                yield Uses(numbers, slots, self.last_cancel(self.arms[number]))
+                numbers, slots = [], []
+        yield Uses(numbers, slots)
 
     def _restore(self, batch: Batch) -> Iterator[Uses]:
         """Restore from recorded pulls, and go through the pulls that can be used."""
@@ -263,28 +235,27 @@ class Ledger:
         self.waiting = pulls.size - order.size
         self._answered = np.bincount(arms[pulls], minlength=size).tolist()
         self._owed = np.bincount(arms[fates == OUT], minlength=size).tolist()
-        all_of_it, begin = Uses(order, arms[order], values[order], slots), 0
+        begin = 0
         for slot, cancel in _cancels(arms, pulls, fates[pulls] != TOLD):
             middle, end = np.searchsorted(slots, (slot, slot + 1)).tolist()
-            yield all_of_it.part(begin, middle)
+            yield Uses(order[begin:middle], slots[begin:middle])
             self.cancelled_of[cancel.arm] += 1
-            yield all_of_it.part(middle, end, cancel)
+            yield Uses(order[middle:end], slots[middle:end], cancel)
             begin = end
-        yield all_of_it.part(begin, order.size)
+        yield Uses(order[begin:], slots[begin:])
 
     # ------------------------------------------------------------------------------------------- which pull is meant
 
-    def mark(self, number: int) -> int:
-        """Return a mark that distinguishes a pull from others with its number: of another owner, or lost in a crash."""
-        return self.owner ^ self.stamps[number]
-
     def pull(self, number: int, label: LabelT) -> Pull[LabelT]:
-        """Return a pull by its number, with the label of its arm."""
-        return Pull(label, number, self.mark(number))
+        """Return a pull by its number, with the label of its arm.
+
+        Its mark distinguishes it from others with its number: of another owner, or lost in a crash.
+        """
+        return Pull(label, number, self.owner ^ self.stamps[number])
 
     def knows(self, number: Any, mark: int) -> bool:
         """Tell whether a number and a mark are those of a pull that was asked for here."""
-        return type(number) is int and 0 <= number < len(self.arms) and self.mark(number) == mark
+        return type(number) is int and 0 <= number < len(self.arms) and self.owner ^ self.stamps[number] == mark
 
     def check(self, pull: Pull) -> None:
         """Raise an error if a pull is not outstanding."""
@@ -312,10 +283,16 @@ class Ledger:
         """Pulls cancelled or expired, of all arms."""
         return sum(self.cancelled_of)
 
-    def is_silent(self, index: int) -> bool:
-        """Whether an arm owes many rewards and hardly answers, while others do."""
+    def last_cancel(self, index: int) -> Cancel:
+        """Return the cancelled pull of an arm that ended just now."""
+        return Cancel(index, self.cancelled_of[index], self.span_of(index), self.cancelled, self.span())
+
+    def owes_too_much(self, index: int) -> bool:
+        """Whether an arm owes many rewards and hardly answers, while others do, or is far ahead."""
         answered = self._answered[index]
-        return self._owed[index] > PATIENCE + 2 * answered and max(self._answered) > answered + PATIENCE
+        if self._owed[index] > PATIENCE + 2 * answered and max(self._answered) > answered + PATIENCE:
+            return True
+        return self.waiting >= RUN_AHEAD and self.is_far_ahead(index)
 
     def is_any_far_ahead(self) -> bool:
         """Whether `is_far_ahead` may hold of some arm: quick to say no."""
@@ -323,7 +300,7 @@ class Ledger:
 
     def is_far_ahead(self, index: int) -> bool:
         """Whether too many rewards of an arm wait for a missing pull to ask for more."""
-        return self.is_any_far_ahead() and len(self._unused[index]) - self._owed[index] >= RUN_AHEAD
+        return len(self._unused[index]) - self._owed[index] >= RUN_AHEAD
 
     def span_of(self, index: int) -> int:
         """Return how many pulls of an arm were asked for up to the latest of them that has ended."""

@@ -76,19 +76,21 @@ class SourceLedger(Ledger):
             while ask is not None and ask[0] < when:
                 self.issue(*ask[1:])
                 ask = next(asks, None)
-            yield self.end(number, fate, value, batch.sources[slot], slot=slot)
+            released = self.end(number, fate, value, batch.sources[slot])
+            yield Uses(released, [slot] * len(released))
         while ask is not None:
             self.issue(*ask[1:])
             ask = next(asks, None)
 
-    def _release(self, number: int, index: int, source: Hashable | None, uses: Uses) -> None:
+    def _release(self, number: int, index: int, source: Hashable | None) -> list[int]:
         self._arrived.add(number)
         if source is not None and number not in self._named:
             self._told[number] = source
             heapq.heappush(self._of_source[source], number)
-        self._try(number, uses)
+        released = self._try(number)
         while self._blocked and self._blocked[0] < self._first_unnamed():
-            self._try(heapq.heappop(self._blocked), uses)
+            released += self._try(heapq.heappop(self._blocked))
+        return released
 
     def _first_unnamed(self) -> float:
         """Return the first pull that is still out and names no source."""
@@ -96,9 +98,9 @@ class SourceLedger(Ledger):
             heapq.heappop(self._unnamed)
         return self._unnamed[0] if self._unnamed else math.inf
 
-    def _try(self, first: int, uses: Uses) -> None:
-        """Use a pull if its turn has come, and those that wait for nothing else."""
-        candidates = [first]
+    def _try(self, first: int) -> list[int]:
+        """Return a pull if its turn has come, and those that wait for nothing else."""
+        candidates, released = [first], []
         while candidates:
             number = candidates.pop()
             if number not in self._arrived:
@@ -111,14 +113,14 @@ class SourceLedger(Ledger):
                 heapq.heappush(self._blocked, number)
                 continue
             self._arrived.remove(number)
-            self._use(number, index, uses)
-            queue.popleft()
+            released.append(queue.popleft())
             candidates += [queue[0]] if queue else []
             if mine:
                 heapq.heappop(mine)
                 candidates += mine[:1]
                 if not mine:
                     del self._of_source[source]
+        return released
 
     def under_way(self) -> tuple[set[Hashable], int]:
         """Return the sources of pulls that have not been used, and how many of those still out name none."""

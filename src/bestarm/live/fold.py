@@ -53,9 +53,8 @@ class ReplayedIdentifier(Identifier):
             self._engine.assign(np.asarray(batch.arms, np.int64))
         deciding = None
         for uses in self._ledger.take(batch):
-            if len(uses.numbers) or uses.cancels:
-                found = self._engine.use(uses)
-                deciding = deciding if found is None else int(uses.slots[found])
+            found = self._engine.use(uses.numbers, uses.cancel)
+            deciding = deciding if found is None else int(uses.slots[found])
         self._settle()
         return deciding
 

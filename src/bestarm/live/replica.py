@@ -64,10 +64,11 @@ class Replica:
 
     def find(self, pull: Pull) -> int:
         """Return the number of a pull of this study, or refuse it."""
-        if not self._ledger.knows(pull.number, pull._of) or self.pull(pull.number).arm != pull.arm:
+        ledger, number = self._ledger, pull.number
+        if not ledger.knows(number, pull._of) or self.settings.arms[ledger.arms[number]] != pull.arm:
             fix = "tell it to the one that asked for it; if the server has crashed since, it is lost"
             raise NotFoundError("pull", "be of this study", pull, fix)
-        return pull.number
+        return number
 
     def was_told(self, number: int, value: float, source: str | None) -> bool:
         """Tell whether this reward of a pull is in the log already; refuse another one, and one that comes too late."""

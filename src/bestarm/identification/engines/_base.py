@@ -14,7 +14,7 @@ from bestarm.contamination import default
 from bestarm.errors import InputError
 from bestarm.identification.cancelled import CancelAlarm
 from bestarm.identification.forecast import Forecast
-from bestarm.identification.ledger import Cancel, Ledger, Uses
+from bestarm.identification.ledger import Cancel, Ledger
 from bestarm.identification.robustness import Standing, ToldRewards
 from bestarm.identification.sources import BY_LABEL
 from bestarm.phrases import Phrase, Setting
@@ -197,19 +197,21 @@ class Engine(abc.ABC):
             self.check_source(source)
         return given
 
-    def use(self, uses: Uses, by_label: int = 0) -> int | None:
+    def use(self, numbers: Sequence[int] | NDArray[np.int64], cancel: Cancel | None, by_label: int = 0) -> int | None:
         """Take in the rewards of pulls whose turn has come; return which of them led to the decision, if one did.
 
-        A cancelled pull counts as a reward that was replaced: a stand-in takes its place. `by_label` rewards were told
-        without a pull before (see `told_by_label`).
+        A cancelled pull counts as a reward that was replaced: a stand-in takes its place. `cancel` is one that has just
+        ended; `by_label` rewards were told without a pull before (see `told_by_label`).
         """
-        for cancel in uses.cancels:
+        if cancel is not None:
             self._note_cancelled(cancel, by_label)
-        was_decided = self.decided is not None
-        if len(uses.values) == 1:
-            self._use_one(uses.arms[0], uses.values[0])
+        was_decided, ledger = self.decided is not None, self.ledger
+        if len(numbers) == 1:
+            self._use_one(ledger.arms[numbers[0]], ledger.values[numbers[0]])
             return 0 if self.decided is not None and not was_decided else None
-        arms, values = np.asarray(uses.arms, np.int64), np.asarray(uses.values, np.float64)
+        if len(numbers) == 0:
+            return None
+        arms, values = np.frombuffer(ledger.arms, np.int64)[numbers], np.frombuffer(ledger.values)[numbers]
         begin, deciding = 0, None
         for gap in np.flatnonzero(np.isnan(values)).tolist():
             found = self.observe_many(arms[begin:gap], values[begin:gap])
@@ -222,7 +224,7 @@ class Engine(abc.ABC):
         return deciding if found is None else begin + found
 
     def _use_one(self, index: int, value: float) -> None:
-        self.observe(index, self._stand_in(index) if math.isnan(value) else value)
+        self.observe(index, self._stand_in(index) if value != value else value)
 
     def _stand_in(self, index: int) -> float:
         """Return a value for a reward that never came: any would do, but a replay must get the same one."""

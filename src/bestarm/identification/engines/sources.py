@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bestarm.errors import InputError
 from bestarm.identification.engines._base import Decision
 from bestarm.identification.engines.certified import CertifiedEngine
-from bestarm.identification.ledger import Uses
+from bestarm.identification.ledger import Cancel
 from bestarm.identification.robustness import Standing, ToldRewards, alarms
 from bestarm.identification.source_ledger import SourceLedger
 from bestarm.identification.sources import BY_LABEL, Sources
@@ -75,11 +75,11 @@ class SourcesEngine(CertifiedEngine):
                 deciding = slot
         return deciding
 
-    def use(self, uses: Uses, by_label: int = 0) -> int | None:
+    def use(self, numbers: Sequence[int] | NDArray[np.int64], cancel: Cancel | None, by_label: int = 0) -> int | None:
         """Take in the rewards of pulls whose turn has come; a silent source may be dishonest."""
         was_decided, deciding = self.decided is not None, None
-        for slot, (number, index, value) in enumerate(zip(uses.numbers, uses.arms, uses.values, strict=True)):
-            source = self.ledger.source(number)
+        for slot, number in enumerate(numbers):
+            index, value, source = self.ledger.arms[number], self.ledger.values[number], self.ledger.source(number)
             if value == value:
                 self.observe(index, value, source, number)
             else:
