@@ -216,7 +216,9 @@ def test_an_end_that_is_undone_leaves_no_trace(before: tuple[int, ...], value: f
     as_it_was = repr(vars(ledger))
     released = end()
     assert released == [0, *before][: 1 if before == (2,) else None]
-    assert repr(vars(ledger)) != as_it_was
+    ended, cancel = repr(vars(ledger)), ledger.last_cancel(0)
+    assert ended != as_it_was
     ledger.undo(0, released)
     assert repr(vars(ledger)) == as_it_was
     assert end() == released
+    assert (repr(vars(ledger)), ledger.last_cancel(0)) == (ended, cancel)
