@@ -14,7 +14,8 @@ import pytest
 import bestarm as ba
 from bestarm import METHODS
 from bestarm.errors import WaitingError
-from bestarm.identification import ledger, watching
+from bestarm.identification import ledger
+from bestarm.identification.drivers import describe_progress
 from bestarm.identification.waiting import Waiting, read_waiting
 
 
@@ -43,7 +44,7 @@ def test_what_waits_is_said_wherever_the_state_is_shown() -> None:
     assert f"after 0 rewards; {said}, pull 2 of 'C' and 3 more" in str(result)
     assert result.waiting == finder.waiting
     assert said in str(finder.forecast())
-    assert said in watching.describe(finder)
+    assert said in describe_progress(finder)
     assert "0 rewards and 400 that wait" in repr(finder)
     assert "400 more rewards have come in and wait for 6 pulls" in finder.plot().axes[0].get_title(loc="left")
     stored = json.loads(result.to_json())["waiting"]

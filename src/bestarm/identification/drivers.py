@@ -17,11 +17,12 @@ from bestarm.errors import DecidedError, InputError, LateError, WaitingError
 from bestarm.identification.identifier import Identifier
 from bestarm.identification.ledger import Pull
 from bestarm.identification.result import Result
-from bestarm.identification.watching import watched
+from bestarm.identification.wording import forecast as words
 from bestarm.identification.wording.text import quoted
 from bestarm.methods import DEFAULT
 from bestarm.policies.policy import Factory
 from bestarm.problem import LabelT, Problem, checked_reward, pose
+from bestarm.progress import status
 from bestarm.validation import checked, number, one_of
 
 OnError = Literal["raise", "cancel", "retry"]
@@ -172,11 +173,15 @@ def drive(pull: Callable[[LabelT], float], workers: int, budget: Budget[LabelT],
         raise InputError("pull", "be a function from a label to a reward", pull, fix)
     (hands,) = checked(workers=workers)
     budget.most_failures = max(FAILURES, 2 * int(hands))
-    with watched(budget.finder, progress):
-        if hands == 1:
-            _one_by_one(pull, budget)
-        else:
-            _in_threads(pull, budget, int(hands))
+    with _watched(budget.finder, progress):
+        try:
+            if hands == 1:
+                _one_by_one(pull, budget)
+            else:
+                _in_threads(pull, budget, int(hands))
+        except BaseException as error:
+            budget.carry(error)
+            raise
     return budget.result()
 
 
@@ -189,8 +194,35 @@ async def drive_async(
         raise InputError("pull", "be a coroutine function from a label to a reward", pull, fix)
     (hands,) = checked(workers=workers)
     budget.most_failures = max(FAILURES, 2 * int(hands))
-    with watched(budget.finder, progress):
+    with _watched(budget.finder, progress):
         return await _in_tasks(pull, budget, int(hands))
+
+
+def _watched(finder: Finder[Any], wanted: bool) -> contextlib.AbstractContextManager[None]:
+    """Show the progress of an identification on stderr while the block runs, if wanted."""
+
+    def described() -> str:
+        try:
+            return describe_progress(finder)
+        except Exception as error:  # of a database that is away, say: the run goes on, or ends by itself
+            return f"no look: {str(error)[:80]}"
+
+    return status("identify", lambda: f"{finder.pulls:,} rewards", described, wanted)
+
+
+def describe_progress(finder: Finder[Any]) -> str:
+    """Return the leader, with the evidence if there is any, and about how many more rewards it takes.
+
+    It reads a copy: reading a verdict may add up rewards in another order, and so change a last digit later.
+    """
+    seen = finder.snapshot()
+    if seen.done:
+        return "decided"
+    try:
+        foreseen = seen.forecast()
+    except InputError:  # of sources, or of a method of the user's own
+        foreseen = None
+    return words.progress(seen.result, foreseen)
 
 
 def identify(
@@ -262,23 +294,16 @@ def _attempt(pull: Callable[[LabelT], float], asked: Pull[LabelT], budget: Budge
 
 
 def _one_by_one(pull: Callable[[LabelT], float], budget: Budget[LabelT]) -> None:
-    try:
-        while True:
-            asked = budget.next_pull()
-            if asked is None and budget.stalled:
-                time.sleep(budget.pause())
-                continue
-            if asked is None:
-                return
-            try:
-                reward = _attempt(pull, asked, budget)
-            except Exception as error:
-                budget.fail(asked, error)
-            else:
-                budget.tell(asked, reward)
-    except BaseException as error:
-        budget.carry(error)
-        raise
+    while (asked := budget.next_pull()) is not None or budget.stalled:
+        if asked is None:
+            time.sleep(budget.pause())
+            continue
+        try:
+            reward = _attempt(pull, asked, budget)
+        except Exception as error:
+            budget.fail(asked, error)
+        else:
+            budget.tell(asked, reward)
 
 
 def _in_threads(pull: Callable[[LabelT], float], budget: Budget[LabelT], workers: int) -> None:
@@ -297,9 +322,6 @@ def _in_threads(pull: Callable[[LabelT], float], budget: Budget[LabelT], workers
             if not done:  # out of time
                 return
             _take(budget, [(under_way.pop(future), future) for future in done])
-    except BaseException as error:
-        budget.carry(error)
-        raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bestarm.extras import needs
+from bestarm.identification.wording.text import printable, short
 from bestarm.identification.wording.verdict import Words
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ def plain(label: Any, most: int = MOST_LETTERS) -> str:
     >>> plain("US$ or C$"), plain("line\nbreak"), plain("a very long label", 8)
     ('US\\$ or C\\$', 'line\\nbreak', 'a very …')
     """
-    words = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(label))
-    words = words if len(words) <= most else words[: most - 1] + "…"
-    return words.replace("$", r"\$")
+    return short(printable(str(label)), most).replace("$", r"\$")
 
 
 def draw_result(result: Any, history: Sequence[tuple[int, float]] = (), axes: Axes | None = None) -> Figure:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from bestarm.extras import needs
+from bestarm.identification.wording.text import printable
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|~#$&{}])")
 _STARTS = re.compile(r"^(\d*)([-+=.)])(?=\s|$)")  # what would begin a list, or make a heading of the line before
@@ -88,15 +89,6 @@ class Page:
         return _render("report.md.j2", self, markdown=True)
 
 
-def printable(text: str) -> str:
-    r"""Return a text on one line, with characters that cannot be seen, or turn others around, written as escapes.
-
-    >>> printable("two\nlines\u202e")
-    'two\\nlines\\u202e'
-    """
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
-
-
 def _markdown(text: str) -> str:
     return _STARTS.sub(r"\1\\\2", _MARKS.sub(r"\\\1", printable(text)))
 
@@ -125,6 +117,6 @@ def _render(template: str, page: Page, *, markdown: bool = False) -> str:
     return environment.get_template(template).render(page=page)
 
 
-def svg_address(svg: str) -> str:
+def svg_address(svg: bytes) -> str:
     """Return an address that is the picture itself."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import math
 import warnings
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -131,32 +129,20 @@ def _tick(epsilon: float, tall: bool) -> str:
     return words.removeprefix("0") or words if tall else words
 
 
-def as_svg(figure: Figure) -> str:
-    """Return a figure as SVG, the same text for the same data; its letters are left to the browser, which has more."""
+def as_file(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
+    """Return a figure as a file, the same bytes for the same data.
+
+    Letters of an SVG are left to the browser, which has more. Others that the font lacks are drawn as boxes, without a
+    warning: the table of the page has them.
+    """
     import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    stream = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": "bestarm", "svg.fonttype": "none"}), _any_letters():
-        canvas: Any = FigureCanvasSVG(figure)
-        canvas.print_svg(stream, metadata={"Date": None})
-    return stream.getvalue()
-
-
-def as_png(figure: Figure) -> bytes:
-    """Return a figure as PNG."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
+    canvas = FigureCanvasSVG(figure) if kind == "svg" else FigureCanvasAgg(figure)
     stream = io.BytesIO()
-    canvas: Any = FigureCanvasAgg(figure)
-    with _any_letters():
-        canvas.print_png(stream)
-    return stream.getvalue()
-
-
-@contextlib.contextmanager
-def _any_letters() -> Iterator[None]:
-    """Draw letters that the font lacks as boxes, without a warning: the table of the page has them."""
-    with warnings.catch_warnings():
+    with mpl.rc_context({"svg.hashsalt": "bestarm", "svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        yield
+        # Not savefig, which obeys settings of the user.
+        getattr(canvas, f"print_{kind}")(stream, metadata={"Date": None})
+    return stream.getvalue()

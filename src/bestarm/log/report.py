@@ -26,7 +26,7 @@ from bestarm.identification.wording.log_page import (
 )
 from bestarm.identification.wording.text import number_shown, percent, short
 from bestarm.log.page import Block, Page, Picture, Section, Table, Text, svg_address
-from bestarm.log.picture import MOST_ROWS, as_png, as_svg, draw, ranked_rows
+from bestarm.log.picture import MOST_ROWS, as_file, draw, ranked_rows
 from bestarm.log.result import LogResult
 from bestarm.validation import writable_folder
 
@@ -59,7 +59,7 @@ def write_report(result: LogResult, path: str | Path, *, command: str | None = N
         return
     picture = target.with_suffix(".png")
     page = report.page(picture.name)
-    _save(picture, as_png(draw(result)))
+    _save(picture, as_file(draw(result), "png"))
     _save(target, page.as_markdown().encode("utf-8"))
 
 
@@ -104,7 +104,7 @@ class _Report:
         return self._drawn(f"{self._words.headline()}: {INSIDE}", curve=False)
 
     def _drawn(self, described: str, **parts: bool) -> Picture:
-        wide, narrow = (svg_address(as_svg(draw(self._result, tall=tall, **parts))) for tall in (False, True))
+        wide, narrow = (svg_address(as_file(draw(self._result, tall=tall, **parts), "svg")) for tall in (False, True))
         return Picture(described, wide, narrow)
 
     def _arms(self) -> list[Block]:

@@ -31,6 +31,15 @@ def short(label: Label | None, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def printable(text: str) -> str:
+    r"""Return a text on one line, with characters that cannot be seen, or turn others around, written as escapes.
+
+    >>> printable("two\nlines\u202e")
+    'two\\nlines\\u202e'
+    """
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
 def listed(labels: Sequence[Label], most: int = _MOST_LABELS) -> str:
     """Return the first few of many labels in quotes, and how many more there are.
 
