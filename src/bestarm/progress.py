@@ -18,7 +18,7 @@ Progress = bool | Callable[[int], object]
 
 SECONDS_PER_LINE = 10.0  # where there is no terminal
 SECONDS_PER_UPDATE = 3.0  # of a status on a terminal
-SHARE_OF_TIME = 0.05  # that looks at a status may take: after a slow look, the next one comes later
+SHARE_OF_TIME = 0.05  # that reading a status may take: after a slow reading, the next one comes later
 SECONDS_OF_READING = 1.0  # what is finished that early was read from a checkpoint: it says nothing about the pace
 
 

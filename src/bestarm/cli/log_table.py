@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _WIDEST = 100  # letters per line
 _BAR = 30  # letters per bar
 _SHOWN = 20  # arms
-_CELL = 60  # letters of several
-_HEAD = 11  # of a line that begins with what it is about
+_CELL = 60  # letters per cell that lists several things
+_HEAD = 11  # letters of the word that begins a line
 
 
 def print_verdict(result: LogResult) -> None:
@@ -49,7 +49,7 @@ def print_verdict(result: LogResult) -> None:
 
 
 def say(text: str, indent: int = 0) -> None:
-    """Print a text in lines that are no wider than the terminal, and can be read."""
+    """Print a text, wrapped to the width of the terminal or, if that is wider, to one that is easy to read."""
     width = min(shutil.get_terminal_size((_WIDEST, 0)).columns, _WIDEST)
     lines = textwrap.wrap(
         text, max(width, 40), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False

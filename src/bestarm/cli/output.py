@@ -57,7 +57,7 @@ def exit_code(result: Result) -> int:
 
 
 def save_plot(figure: Figure, path: Path) -> None:
-    """Save a figure, and say so if the font lacks letters of it."""
+    """Save a figure, and warn if the font lacks some of its letters."""
     try:
         with warnings.catch_warnings(record=True) as said:
             figure.savefig(path, dpi=150)

@@ -194,7 +194,7 @@ class Contamination(str):
 
     @property
     def log_help(self) -> str:
-        """The words for a log, all of which is there."""
+        """The words for a log, which is complete."""
         return self.words
 
     def log_meaning(self, share: str, number: int | None, replaced: int | None) -> str:
@@ -205,7 +205,7 @@ class Contamination(str):
         share : str
             Epsilon as it is written, such as "5 %".
         number, replaced : int or None
-            What there is in the log, in rewards or sources, and how many of those may be fake.
+            The number of rewards (or sources) in the log, and how many of them may be fake.
         """
         return f"{self.words} (epsilon is {share})"
 
@@ -281,5 +281,5 @@ class Share(Contamination):
 
     @property
     def log_help(self) -> str:
-        """The words for a log, all of which is there: a share holds at once."""
+        """The words for a log, which is complete: a share holds at once."""
         return re.sub(", once there are share_from [^,]*", "", self.words).replace(" so far", " in the log")

@@ -8,7 +8,10 @@ from bestarm.contamination._base import Coin
 
 
 class Malicious(Coin):
-    """Each reward is replaced at random, by a coin that may look at it, but at no later one."""
+    """Each reward is replaced at random, by a coin that may look at it, but at no later one.
+
+    Its price is that of every `Coin`.
+    """
 
     name = "malicious"
     words = (

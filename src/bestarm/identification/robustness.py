@@ -171,7 +171,7 @@ def overturn(problem: Problem, options: Mapping[str, Any], rewards: ToldRewards,
 
 
 def largest_count(most: int, holds: Callable[[int], bool]) -> int:
-    """Return the largest number up to `most` for which something holds that holds for all smaller ones, 0 included."""
+    """Return the largest n up to `most` with `holds(n)`, if it holds for 0 and, where for n, for all smaller ones."""
     low, high = 0, 1
     while high <= most and holds(high):
         low, high = high, 2 * high

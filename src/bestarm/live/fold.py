@@ -36,14 +36,14 @@ class ReplayedIdentifier(Identifier):
         return self._ledger
 
     def check_source(self, source: Hashable | None) -> None:
-        """Refuse a source that can't be one, or where there are none."""
+        """Reject an invalid source, or any source if the study has none."""
         self._engine.check_source(source)
 
     def _choose(self, n: int) -> NDArray[np.int64]:
         return self._engine.ask_unchanged(n)
 
     def assign(self, index: int, source: Hashable | None = None) -> Pull:
-        """Take in that a pull of an arm was given out, for a source if it was named, and return it."""
+        """Record that a pull of an arm was handed out, for a source if one was named, and return it."""
         self._engine.assign(np.array([index]))
         return self._ledger.pull(self._ledger.issue(index, source), self._problem.labels[index])
 

@@ -391,7 +391,7 @@ def concerns(reading: Reading, experiment: Experiment, claim: Claim) -> bool:
 
 
 def strictest(experiment: str) -> float:
-    """Return the smallest share of delta that errors in an experiment are held against."""
+    """Return the strictest limit on the error rate in an experiment, as a share of delta."""
     tests = [claim.check for claim in CLAIMS if claim.experiment == experiment]
     return min((test.share for test in tests if isinstance(test, ErrorsBelow)), default=1.0)
 

@@ -371,7 +371,7 @@ def _search(mass: Floats, basis: Floats, far: float, price: Floats) -> tuple[Flo
     line = _rows(basis, bet[1:])
     t = 0.5 * np.minimum(bet[0], line)
     to_cap, to_line = bet[0] - t, line - t  # carried along: as differences they would round to 0
-    share = (mass + 1.0 / mass.size) / 2.0  # of a node in the gap that is left
+    share = (mass + 1.0 / mass.size) / 2.0  # of each node in the remaining gap
     capped, priced, unused = share / to_cap, share / to_line, 1.0 / (size - 3) / bet[3:]
     for _ in range(150):  # 25 to 90, but for the most extreme
         gap = float(capped @ to_cap + priced @ to_line + unused @ bet[3:])

@@ -21,7 +21,7 @@ from bestarm.log.spec import LogSpec
 
 FEW = 1000  # different rewards up to which they are counted rather than kept one by one
 DATES = "such as 2024-05-31 12:00 or 31.05.2024 12:00"
-_SAMPLE = 200_000  # rows from which it is guessed which way is faster
+_SAMPLE = 200_000  # rows that are sampled to guess which way is faster
 _TIMES = 10_000  # rows in which a guessed column of time must have times
 _WRONG_ENCODING = "INVALID ENCODING"
 
