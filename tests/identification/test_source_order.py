@@ -18,7 +18,7 @@ from bestarm import InputError
 from bestarm.identification.engines.sources import SourcesEngine
 from bestarm.identification.ledger import CANCELLED, TOLD
 from bestarm.identification.source_ledger import SourceLedger
-from bestarm.identification.sources import Sources, entries
+from bestarm.identification.sources import SourceRewards, entries
 from bestarm.methods import get_method
 from bestarm.problem import pose
 
@@ -119,14 +119,14 @@ def test_silence_within_epsilon_is_no_alarm_and_misleads_no_more_often_than_prom
     assert "cancelled, and their sources counted among those that may be dishonest" in str(results[0])
 
 
-def generous(seed: int) -> Sources:
+def generous(seed: int) -> SourceRewards:
     """Two equal arms: a source says 1 of both, 3 in 100, or 0 of both; two of three are asked about A first.
 
     Who would say 1 of A is silent, and then says 1 of B: a fiftieth of the sources, as epsilon allows for.
     """
     rng = np.random.default_rng([84, seed])
     problem = pose(["A", "B"], delta=0.05, epsilon=0.02, bounds=(0, 1))
-    sources = Sources(problem, get_method("certified").complete(problem, {"contamination": "sources"}))
+    sources = SourceRewards(problem, get_method("certified").complete(problem, {"contamination": "sources"}))
     for source in range(8000):
         says, a_first = float(rng.random() < 0.03), source % 3 > 0
         for arm in (0, 1) if a_first else (1, 0):
@@ -137,7 +137,7 @@ def generous(seed: int) -> Sources:
     return sources
 
 
-def evidence_of_b(sources: Sources) -> float:
+def evidence_of_b(sources: SourceRewards) -> float:
     return sources.evidence(sources.by_arm(), 1, 0, lambda arm: math.inf)[0]
 
 
@@ -149,7 +149,7 @@ def test_a_silent_source_without_a_name_is_paid_for_twice(monkeypatch: pytest.Mo
     found = [generous(seed) for seed in range(6)]
     assert all(100 < sources.cancelled <= sources.count for sources in found)
     assert all(evidence_of_b(sources) < sources.enough for sources in found)
-    monkeypatch.setattr(Sources, "_price", lambda self, b, a: float(self.count))
+    monkeypatch.setattr(SourceRewards, "_price", lambda self, b, a: float(self.count))
     assert all(evidence_of_b(sources) >= sources.enough for sources in found)
 
 

@@ -20,7 +20,7 @@ from bestarm.methods import METHODS
 from bestarm.methods.certified import certified_rule
 from bestarm.problem import pose
 from bestarm.reference.certified import Limit
-from bestarm.reference.evidence import Contamination
+from bestarm.reference.evidence import Replacement
 from bestarm.simulation.seeds import trial_seeds
 from naive import CertifiedTrajectory, run_certified
 
@@ -274,7 +274,7 @@ def test_kernel_twin_and_sentence_count_from_the_same_whole_number_on(contaminat
         problem = pose(arms, delta=0.05, epsilon=epsilon, sigma=1.0)
         options = METHODS["certified"].complete(problem, {"contamination": contamination, "share_from": n0})
         rule = certified_rule(problem, options)
-        twin = Contamination(contamination, epsilon, n0, arms)
+        twin = Replacement(contamination, epsilon, n0, arms)
         together = contamination == "share-of-all"
         begins = math.ceil(Fraction(str(n0)) * (arms if together else 1))
         for n in (1, 33, 34, 499, 500, 2000):

@@ -28,7 +28,7 @@ from bestarm.validation import checked, number, one_of
 OnError = Literal["raise", "cancel", "retry"]
 ON_ERROR: tuple[OnError, ...] = ("raise", "cancel", "retry")
 TRIES = 4  # of a pull, the first included
-SECONDS_A_TRY = 0.5  # between two tries while all arms wait for pulls of others
+SECONDS_PER_TRY = 0.5  # between two tries while all arms wait for pulls of others
 FAILURES = 16  # in a row that are cancelled (or twice the workers, if that is more): then the judge is gone
 
 
@@ -110,7 +110,7 @@ class Budget(Generic[LabelT]):
     def pause(self) -> float:
         """Seconds until a stalled loop tries again."""
         left = self.left()
-        return SECONDS_A_TRY if left is None else min(SECONDS_A_TRY, left)
+        return SECONDS_PER_TRY if left is None else min(SECONDS_PER_TRY, left)
 
     def tell(self, pull: Pull[LabelT], reward: float) -> None:
         """Tell a reward; one that comes after its lease counts as cancelled, which `on_error` must allow."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.errors import DecidedError, InputError, WaitingError
-from bestarm.identification.engines._base import Decision, Reading
+from bestarm.identification.engines._base import Decision, EngineReading
 from bestarm.identification.engines.choose import new_engine
 from bestarm.identification.forecast import DECIDED, Forecast
 from bestarm.identification.ledger import CANCELLED, TOLD, Pull
@@ -340,7 +340,7 @@ class Identifier(Generic[LabelT]):
             self._complete = True
         return replace(self._decision, options=dict(self._options))  # a caller may change its own copy
 
-    def _verdict(self, reading: Reading) -> Result[LabelT]:
+    def _verdict(self, reading: EngineReading) -> Result[LabelT]:
         """Return what an engine said at one moment as a result."""
         labels, best, standing = self._problem.labels, reading.best, reading.standing
         rows = tuple(ArmRow(label, *row) for label, row in zip(labels, reading.rows, strict=True))

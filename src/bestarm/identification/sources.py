@@ -73,7 +73,7 @@ class Said(NamedTuple):
         return also, slots[also]
 
 
-class Sources:
+class SourceRewards:
     """The first reward of each source on each arm, and when it came; decides which arms are proved worse."""
 
     def __init__(self, problem: Problem, options: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
 from bestarm.errors import DecidedError, InputError, WaitingError
-from bestarm.identification.drivers import SECONDS_A_TRY, OnError, drive, drive_async
+from bestarm.identification.drivers import SECONDS_PER_TRY, OnError, drive, drive_async
 from bestarm.identification.ledger import Pull
 from bestarm.identification.result import Result
 from bestarm.live.account import as_html, log_opened
@@ -133,7 +133,7 @@ class Study(StudyWriter[LabelT]):
                 except WaitingError as error:
                     if not error.ends:
                         raise
-                    time.sleep(SECONDS_A_TRY)
+                    time.sleep(SECONDS_PER_TRY)
                     continue
                 yield held[0]
                 held = []

@@ -52,7 +52,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Picture:
+class ReportPicture:
     """A picture by its address; HTML has another one for narrow screens."""
 
     kind: ClassVar = "picture"
@@ -61,7 +61,7 @@ class Picture:
     narrow: str = ""
 
 
-Block = Text | Table | Picture
+Block = Text | Table | ReportPicture
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from bestarm.identification.wording.log_page import (
     PageWords,
 )
 from bestarm.identification.wording.text import number_shown, percent, short
-from bestarm.log.page import Block, Page, Picture, Section, Table, Text, svg_address
+from bestarm.log.page import Block, Page, ReportPicture, Section, Table, Text, svg_address
 from bestarm.log.picture import MOST_ROWS, as_file, draw, ranked_rows
 from bestarm.log.result import LogResult
 from bestarm.validation import writable_folder
@@ -98,14 +98,14 @@ class _Report:
     def _alarm(self, text: str) -> list[Block]:
         return [Text("alarm", text, self._words.alarms())] if self._result.alarms else []
 
-    def _picture(self, name: str) -> Picture:
+    def _picture(self, name: str) -> ReportPicture:
         if name:
-            return Picture(f"{self._words.headline()}: {BESIDE}", quote(name))
+            return ReportPicture(f"{self._words.headline()}: {BESIDE}", quote(name))
         return self._drawn(f"{self._words.headline()}: {INSIDE}", curve=False)
 
-    def _drawn(self, described: str, **parts: bool) -> Picture:
+    def _drawn(self, described: str, **parts: bool) -> ReportPicture:
         wide, narrow = (svg_address(as_file(draw(self._result, tall=tall, **parts), "svg")) for tall in (False, True))
-        return Picture(described, wide, narrow)
+        return ReportPicture(described, wide, narrow)
 
     def _arms(self) -> list[Block]:
         result, words = self._result, self._words

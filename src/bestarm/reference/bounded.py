@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestarm.reference.evidence import Check, Contamination, Floats, Mixture, Start, upper_mean
+from bestarm.reference.evidence import Check, Floats, Mixture, Replacement, Start, upper_mean
 
 
 @dataclass
@@ -45,7 +45,7 @@ def bounded_bets(epsilon: float) -> list[BoundedBet]:
 
 
 class Bounded:
-    def __init__(self, arms: int, contamination: Contamination) -> None:
+    def __init__(self, arms: int, contamination: Replacement) -> None:
         self.contamination = contamination
         self.bets = bounded_bets(contamination.epsilon)
         self.u = np.array([bet.u for bet in self.bets])

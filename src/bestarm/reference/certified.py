@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bestarm.policies.policy import NO_WINNER, Estimate, Question
 from bestarm.reference.bounded import Bounded
 from bestarm.reference.clean import Clean
-from bestarm.reference.evidence import Check, Contamination, Engine, Start
+from bestarm.reference.evidence import Check, PairEvidence, Replacement, Start
 from bestarm.reference.lattice import Lattice
 
 Limit = Literal["contamination", "resolution"]
@@ -36,8 +36,8 @@ class Rounds:
     def __init__(
         self,
         arms: int,
-        engine: Engine,
-        contamination: Contamination,
+        engine: PairEvidence,
+        contamination: Replacement,
         *,
         delta: float,
         resolution: float | None,
@@ -163,8 +163,8 @@ class Certified:
         share_from: float | None = None,
     ) -> None:
         arms, epsilon, bounds = question.arms, question.epsilon, question.bounds
-        kind = Contamination(contamination, epsilon, share_from, arms)
-        self.engine: Engine
+        kind = Replacement(contamination, epsilon, share_from, arms)
+        self.engine: PairEvidence
         if bounds is not None:
             self.origin, self.unit, scale = bounds[0], bounds[1] - bounds[0], (bounds[1] - bounds[0]) / 2
             self.engine = Bounded(arms, kind)

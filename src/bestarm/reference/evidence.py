@@ -29,7 +29,7 @@ def log_sum(terms: Floats) -> Floats:
 
 
 @dataclass
-class Contamination:
+class Replacement:
     kind: str
     epsilon: float
     share_from: float | None
@@ -116,7 +116,7 @@ class Check:
     locations: list[float]
 
 
-class Engine(Protocol):
+class PairEvidence(Protocol):
     """What the rounds of section 12 need from the rewards, which are in units of sigma or of the bounds."""
 
     def tell(self, arm: int, reward: float) -> None: ...

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from bestarm.reference.evidence import Check, Contamination, Floats, Mixture, Start, upper_mean
+from bestarm.reference.evidence import Check, Floats, Mixture, Replacement, Start, upper_mean
 
 SIZE: Final = 0.25  # w, the size of a cell
 PARTS: Final = 64  # sub-cells of a cell
@@ -116,7 +116,7 @@ class Search:
 
 
 class Lattice:
-    def __init__(self, arms: int, contamination: Contamination) -> None:
+    def __init__(self, arms: int, contamination: Replacement) -> None:
         self.contamination = contamination
         self.bets = lattice_bets(contamination.kind, contamination.epsilon)
         self.least = np.array([bet.least for bet in self.bets])

@@ -32,7 +32,7 @@ class Row(NamedTuple):
     active: bool
 
 
-class Reading(NamedTuple):
+class EngineReading(NamedTuple):
     """The state of an engine at one moment.
 
     Attributes
@@ -84,7 +84,7 @@ class Engine(abc.ABC):
 
     Attributes
     ----------
-    decided : Reading or None
+    decided : EngineReading or None
         The reading at the moment of the decision; None before.
     """
 
@@ -92,7 +92,7 @@ class Engine(abc.ABC):
 
     def __init__(self, name: str, problem: Problem, options: Mapping[str, Any], ledger: Ledger) -> None:
         self.name, self.problem, self.options, self.ledger = name, problem, options, ledger
-        self.decided: Reading | None = None
+        self.decided: EngineReading | None = None
         self._cancel_alarm = CancelAlarm(problem, options)
 
     @property
@@ -267,12 +267,12 @@ class Engine(abc.ABC):
     def rows(self) -> tuple[Row, ...]:
         """Return the state of each arm."""
 
-    def read(self) -> Reading:
+    def read(self) -> EngineReading:
         """Return the present state."""
         rows, control = self.rows(), self.control[0]
         best, pulls = int(control["best"]), int(control["t"])
         leader = best if best >= 0 else self._leader(rows) if pulls > 0 else None
-        return Reading(
+        return EngineReading(
             int(control["done"]),
             best,
             int(control["limit"]),

@@ -17,7 +17,7 @@ from bestarm.identification.engines.certified import CertifiedEngine
 from bestarm.identification.ledger import Cancel
 from bestarm.identification.robustness import Standing, ToldRewards, alarms
 from bestarm.identification.source_ledger import SourceLedger
-from bestarm.identification.sources import BY_LABEL, Sources
+from bestarm.identification.sources import BY_LABEL, SourceRewards
 from bestarm.identification.tail_alarm import tails_of
 from bestarm.kernels.rule import Rule
 from bestarm.kernels.trials.readouts import stop, withdraw
@@ -37,7 +37,7 @@ class SourcesEngine(CertifiedEngine):
         self, name: str, problem: Problem, options: Mapping[str, Any], ledger: SourceLedger, rule: Rule
     ) -> None:
         super().__init__(name, problem, options, ledger, rule)
-        self.sources = Sources(problem, options)
+        self.sources = SourceRewards(problem, options)
 
     def check_source(self, source: Hashable | None) -> None:
         """Raise an error for a source that is missing or not hashable."""
