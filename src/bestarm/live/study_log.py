@@ -17,7 +17,9 @@ from bestarm.live.replica import Replica
 from bestarm.live.settings import Settings, read_settings
 
 READ_AS_ARRAYS = 2_000  # events from which on a log is read as arrays when it is opened
-FOLD_LOCKED = 500  # events up to which a process catches up while it holds the lock: about 15 ms
+# Events up to which a process catches up while it holds the lock: about 50 ms. Fewer, and a process that is started
+# again beside three busy ones has to give back SQLite's lock, which is not fair, again and again.
+FOLD_LOCKED = 2000
 _CATCH_UPS = 10  # attempts to catch up without the lock, if others write faster than this process folds
 
 Change = Callable[[Replica, float], list[Event]]
