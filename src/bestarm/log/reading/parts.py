@@ -5,6 +5,7 @@ Every part gives the same cells. The text of most columns is read by the rules i
 
 from __future__ import annotations
 
+import abc
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -21,7 +22,7 @@ _NUMBERS = ("FLOAT", "DOUBLE", "DECIMAL", "TINYINT", "SMALLINT", "INTEGER", "BIG
 _KEYS_FROM = 1000  # objects of JSON that are looked at for the names of columns
 
 
-class Part:
+class Part(abc.ABC):
     """A part of a log.
 
     Attributes
@@ -50,12 +51,12 @@ class Part:
         """What it is called as the subject of an error."""
         return self.name
 
-    def prepare(self, database: Database, used: Sequence[str]) -> None:
+    def prepare(self, database: Database, used: Sequence[str]) -> None:  # noqa: B027 - files need none
         """Make the columns in use ready to be selected from."""
 
+    @abc.abstractmethod
     def scan(self) -> str:
         """Return what DuckDB selects from."""
-        raise NotImplementedError
 
     def whole(self) -> str:
         """Return a list of texts by which a row is found again, in SQL."""
