@@ -192,6 +192,10 @@ class Contamination(str):
         """Return what the error probability of a verdict on a log rests on."""
         return f"{self.log_words or self.words}; {ROWS}"
 
+    def log_promise_for(self, allowed: str, paired: bool = False) -> str:
+        """Return the same for a log without an epsilon; `allowed` is the count, or the chance, that is survived."""
+        return self.log_promise(paired).replace("epsilon", allowed)
+
     @property
     def log_help(self) -> str:
         """The words for a log, which is complete."""
@@ -278,6 +282,11 @@ class Share(Contamination):
     def keep(self, adversaries: Any, adversary: Any) -> Any:
         """Return an adversary that hits at most floor(epsilon n) of an arm's first n rewards, irregularly."""
         return adversaries.Quota(adversary, "random")
+
+    def log_promise_for(self, allowed: str, paired: bool = False) -> str:
+        """Return what a verdict on a log rests on, without an epsilon: that at most so many are fake."""
+        said = self.log_promise(paired).replace("a share epsilon", allowed)
+        return said.replace(" was replaced, ", " were replaced, ").replace(" is dishonest, ", " are dishonest, ")
 
     @property
     def log_help(self) -> str:

@@ -17,6 +17,7 @@ HOW_MANY = (
     "the number of rewards of each arm was fixed, or depended only on earlier rewards, and then nobody who had "
     "replaced any of those knew later ones"
 )
+FIXED = "the number of rewards of each arm was fixed, or did not depend on the rewards"
 ROWS = f"{CLEAN}; {HOW_MANY}"
 FIRST_ROW = f"{FIRST} (first by the column of time or, without one, by the order of the rows)"
 REPLACED = "replaced (fake, mistaken, made up by somebody)"

@@ -151,6 +151,10 @@ class PairedEvidence(SourceEvidence):
         """Return False: sources have no limit."""
         return False
 
+    def smallest_lead(self, b: int, a: int, allowance: Allowance) -> float | None:
+        """Return None: sources have no limit."""
+        return None
+
     def is_one_sided(self, b: int, a: int) -> bool:
         """Return False: no order matters."""
         return False

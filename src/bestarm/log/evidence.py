@@ -45,6 +45,7 @@ from bestarm.methods.log_bets import RATES
 from bestarm.problem import Problem
 
 _SMALLEST_LIMIT = 512  # rewards of each of two arms before the test whether contamination hides a lead
+_MANY = 1e6  # times the rewards of a log: so many that chance plays no part
 _THREADS = 2
 RIVALS = 16  # each arm is compared with this many arms: those with the highest lower ends, were nothing replaced
 
@@ -165,6 +166,10 @@ class LogEvidence:
         found = judge(sums, 0, 1, allowance.shared, widest_lead(self.problem))
         return float(found[0]), float(found[1]) * self.scale
 
+    def log_evidence(self, b: int, a: int, allowance: Allowance) -> float:
+        """Return the log evidence that b is better than a."""
+        return self.judge(b, a, allowance)[0]
+
     def is_hidden(self, b: int, a: int, allowance: Allowance) -> bool:
         """Tell whether contamination could hide which of two arms is better, however many rewards (section 10)."""
         return self._is_beyond(b, a, allowance) and self._is_beyond(a, b, allowance)
@@ -179,6 +184,31 @@ class LogEvidence:
             return bool(is_beyond_bounds(pair, allowance.rule, self._scratch, own, allowance.shared))
         rewards = Values(one.values, one.counts), Values(two.values, two.counts)
         return bool(is_beyond_lattice(pair, allowance.rule, self._scratch, *rewards, own, allowance.shared))
+
+    def smallest_lead(self, b: int, a: int, allowance: Allowance) -> float | None:
+        """Return the lead of b over a below which nothing can be proved, however many rewards (section 10).
+
+        b is given the rewards of a with a part of them moved to the upper bound or, without bounds, all of them moved
+        up, and as many more of both arms that chance plays no part. Within bounds it is at most their distance; None
+        if not even 100 sigma are enough.
+        """
+        widest = widest_lead(self.problem)
+        low, high = 0.0, widest
+        if not self._is_found(b, a, allowance, high):
+            return self.scale if self._bounded else None
+        while high - low > 0.002 * high:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if self._is_found(b, a, allowance, middle) else (middle, high)
+        return low * self.scale
+
+    def _is_found(self, b: int, a: int, allowance: Allowance, lead: float) -> bool:
+        """Tell whether very many rewards prove a lead over the rewards of a, in the units of the bets."""
+        one, two = self._entries(b, a)
+        if not (two.counts.size and one.number):
+            return False
+        piles = [_moved(two, lead, one.number, self._bounded), _moved(two, 0.0, two.number, self._bounded)]
+        rows = self._less(self._fill(piles), _MANY * allowance.own[[b, a]], allowance.rule)
+        return bool(proves(self._sums(rows, allowance), 0, 1, 0.0, _MANY * allowance.shared, self.enough))
 
     # ----------------------------------------------------------------------------------------------------------- arms
 
@@ -293,6 +323,16 @@ class LogEvidence:
             with ThreadPoolExecutor(_THREADS) as threads:
                 list(threads.map(fill, [parts[0][1:], *parts[1:]]))
         return rows
+
+
+def _moved(pile: Pile, lead: float, number: int, bounded: bool) -> Pile:
+    """Return very many rewards with the law of a pile and a mean that is higher by `lead`, in the units of the bets."""
+    counts = pile.counts * (_MANY * number / pile.counts.sum())
+    if not bounded:
+        return Pile(pile.values + lead, counts)
+    part = lead / (1.0 - pile.mean) if pile.mean < 1.0 else 1.0
+    values = np.append(pile.values, 1.0)
+    return Pile(values, np.append(counts * (1.0 - min(part, 1.0)), counts.sum() * min(part, 1.0)))
 
 
 def _enlarged(rows: NDArray[np.void], times: float, bounded: bool) -> NDArray[np.void]:

@@ -36,7 +36,7 @@ def with_estimated_sigma(rewards: Rewards, model: Contamination, question: LogQu
     """Return the verdict on a log with unknown sigma; the seed picks the rewards that it is estimated from."""
     from bestarm.log.verdict import judge_rewards
 
-    delta, epsilon = checked(delta=question.delta, epsilon=question.epsilon)
+    delta, epsilon = checked(delta=question.delta, epsilon=question.least_epsilon)
     if model.by_source:
         rule = Phrase("be a number for {}", Setting("contamination", model.name))
         raise InputError("sigma", rule, ESTIMATE, "give sigma or, better, bounds")
@@ -45,7 +45,7 @@ def with_estimated_sigma(rewards: Rewards, model: Contamination, question: LogQu
     sigma = largest_sigma(rewards, aside, model, SHARE_OF_DELTA * delta, epsilon)
     problem = pose(rest.labels, delta=(1.0 - SHARE_OF_DELTA) * delta, epsilon=epsilon, sigma=sigma)
     sizes = np.array([each.size for each in aside])
-    result = judge_rewards(rest, problem, model, question.good_enough, aside=sizes)
+    result = judge_rewards(rest, problem, model, question, aside=sizes)
     said = result.promise.replace(HOW_MANY, "how many an arm got was fixed") + (
         f"; clean rewards are of normal shape; sigma is an upper bound from {sizes.sum():,} rewards picked at random "
         f"(seed {seed}), which were used for nothing else"
