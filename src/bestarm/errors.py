@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import pickle
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from bestarm.phrases import Phrase, Syntax, Verbatim, phrase, python_syntax
+from bestarm.phrases import Call, Phrase, Syntax, Verbatim, phrase, python_syntax
 
 
 class BestarmError(Exception):
@@ -80,6 +81,46 @@ class InputError(BestarmError, ValueError):
     def about(self, parameter: str) -> InputError:
         """Return the same error for a parameter that the caller knows by another name."""
         return InputError(parameter, self.rule, self.received, self.fix)
+
+
+class UnclearError(InputError):
+    """A log does not say clearly what is asked; the user picks one of some calls, each ready to paste.
+
+    Parameters
+    ----------
+    parameter : str
+        What is not clear.
+    question : str
+        The question to the user, as whole sentences.
+    choices : sequence of (str, Call)
+        When to use each call (empty if that goes without saying), and the call.
+
+    Examples
+    --------
+    >>> from bestarm.phrases import Setting
+    >>> calls = [("", Call((Setting("arm", name),))) for name in ("banner", "page")]
+    >>> raise UnclearError("arm", "Which column is the arm, banner or page?", calls)
+    Traceback (most recent call last):
+    ...
+    bestarm.errors.UnclearError: Which column is the arm, banner or page? Use one of:
+      identify_log(data, arm='banner')
+      identify_log(data, arm='page')
+    """
+
+    code = "unclear"
+    _template = "{question}{fix}"
+
+    def __init__(self, parameter: str, question: str, choices: Sequence[tuple[str, Call]]) -> None:
+        self.question, self.choices = phrase(question), tuple(choices)
+        said = phrase(f" Use {'this' if len(self.choices) == 1 else 'one of'}:" if self.choices else "")
+        for when, call in self.choices:
+            indent = "    " if when else "  "
+            said += phrase(f"\n  {when}:" if when else "") + Phrase(f"\n{indent}{{}}", call)
+        super().__init__(parameter, "be clear", None, said)
+
+    def about(self, parameter: str) -> UnclearError:
+        """Return the same question about a parameter that the caller knows by another name."""
+        return UnclearError(parameter, self.question, self.choices)
 
 
 class NotFoundError(InputError):

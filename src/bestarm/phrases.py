@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 
@@ -22,16 +22,54 @@ class Setting(NamedTuple):
     value: Any = ...
 
 
-Syntax = Callable[[Setting], str]
+class Call(NamedTuple):
+    """The call that the user made, with some settings given: ready to paste.
+
+    Attributes
+    ----------
+    settings : tuple of Setting
+        What to add, or to change; each has a value.
+    data : str
+        What Python writes as the first argument. The command line writes what was typed.
+    """
+
+    settings: tuple[Setting, ...]
+    data: str = "data"
+
+    @property
+    def name(self) -> str:
+        """The function, as if the call were a setting."""
+        return "identify_log"
+
+    @property
+    def value(self) -> Any:
+        """The settings by their names."""
+        return dict(self.settings)
 
 
-def python_syntax(setting: Setting) -> str:
-    """Return a setting as a keyword argument.
+def first_argument(files: Sequence[str]) -> str:
+    """Return how Python writes the data of a call: the file if it is one, or a name for what the user has.
+
+    >>> first_argument(["visits.csv"]), first_argument([])
+    ("'visits.csv'", 'data')
+    """
+    return repr(files[0]) if len(files) == 1 and files[0] != "standard input" else "data"
+
+
+Syntax = Callable[[Setting | Call], str]
+
+
+def python_syntax(mentioned: Setting | Call) -> str:
+    """Return a setting as a keyword argument, or a call with its settings.
 
     >>> python_syntax(Setting("missing", "drop")), python_syntax(Setting("arm"))
     ("missing='drop'", 'arm=')
+    >>> python_syntax(Call((Setting("arm", "banner"), Setting("bounds", (1, 5))), "'visits.csv'"))
+    "identify_log('visits.csv', arm='banner', bounds=(1, 5))"
     """
-    return f"{setting.name}={'' if setting.value is ... else repr(setting.value)}"
+    if isinstance(mentioned, Call):
+        return f"{mentioned.name}({', '.join((mentioned.data, *map(python_syntax, mentioned.settings)))})"
+    return f"{mentioned.name}={'' if mentioned.value is ... else repr(mentioned.value)}"
 
 
 class Phrase(str):
@@ -41,7 +79,7 @@ class Phrase(str):
     ----------
     template : str
         The text, with `{}` in place of each setting.
-    *settings : Setting
+    *settings : Setting or Call
         What the text mentions, in order.
 
     Examples
@@ -54,9 +92,9 @@ class Phrase(str):
     """
 
     template: str
-    settings: tuple[Setting, ...]
+    settings: tuple[Setting | Call, ...]
 
-    def __new__(cls, template: str, *settings: Setting) -> Phrase:
+    def __new__(cls, template: str, *settings: Setting | Call) -> Phrase:
         """Write the text in Python syntax, and keep its parts."""
         phrase = super().__new__(cls, template.format(*map(python_syntax, settings)))
         phrase.template, phrase.settings = template, settings

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bestarm.bandits.datasets import caption_contest
-from bestarm.errors import InputError
+from bestarm.errors import InputError, UnclearError
 from bestarm.log.reading import read_log
 from bestarm.log.rewards import Rewards
 from places import DATA, needs_files
@@ -344,7 +344,12 @@ def test_guesses_are_said_and_what_is_not_obvious_is_asked(tmp_path: Path) -> No
     both = written(tmp_path, "arm,score,rating\nA,1,2\nB,0,1\n")
     error = refused(both)
     assert error.parameter == "reward"
-    assert error.fix == "'score', 'rating' could be meant"
+    assert isinstance(error, UnclearError)
+    assert error.question == "Which column has the reward: 'score' or 'rating'?"
+    assert [call.value for _, call in error.choices] == [
+        {"arm": "arm", "reward": "score"},
+        {"arm": "arm", "reward": "rating"},
+    ]
     assert content(read_log(both, reward="score")) == {"A": [1.0], "B": [0.0]}
     assert refused(both, reward="sore").rule == "name one of the columns 'arm', 'score', 'rating'"
     assert refused(both, arm="score", reward="score").rule == "be another column than arm"

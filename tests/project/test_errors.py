@@ -11,8 +11,9 @@ import pytest
 
 import bestarm as ba
 from bestarm import errors
+from bestarm.cli.syntax import cli_syntax
 from bestarm.errors import BestarmError
-from bestarm.phrases import Phrase, Setting, Verbatim, phrase
+from bestarm.phrases import Call, Phrase, Setting, Verbatim, phrase
 from bestarm.testing import BrokenRuleError
 from places import ROOT
 
@@ -20,6 +21,7 @@ from places import ROOT
 CODES = {
     "BestarmError": ("error", (Exception,)),
     "InputError": ("bad-input", (ValueError,)),
+    "UnclearError": ("unclear", (ba.InputError, ValueError)),
     "NotFoundError": ("not-found", (ba.InputError, ValueError)),
     "ConflictError": ("conflict", (ba.InputError, ValueError)),
     "LateError": ("late", (ba.InputError, ValueError)),
@@ -37,6 +39,7 @@ MADE: list[BestarmError] = [
         kind("pull", "be outstanding", 7, FIX)
         for kind in (ba.InputError, ba.NotFoundError, ba.ConflictError, ba.LateError, ba.PolicyError)
     ),
+    ba.UnclearError("arm", "Which one?", [("", Call((Setting("arm", "banner"),))), ("if", Call((), "'x.csv'"))]),
     ba.DecidedError("identified", "study"),
     ba.ArchivedError("prompts"),
     ba.WaitingError("2,000 rewards wait for pull 3", True),
@@ -106,3 +109,36 @@ def test_the_public_names_that_are_checked_are_those_that_are_loaded() -> None:
     listed = {alias.name: node.module for node in imports for alias in node.names if alias.name != "*"}
     assert listed == ba.HOMES
     assert {name for name in ba.HOMES if inspect.ismodule(getattr(ba, name))} == set(ba.ROOMS)
+
+
+def test_an_unclear_log_is_asked_about_with_calls_to_paste(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command is the one that was typed, with the options that it lacks; typed ones are replaced."""
+    choices = [
+        ("", Call((Setting("arm", "my banner"), Setting("reward", "purchased")), "'visits.csv'")),
+        ("if no other value is possible", Call((Setting("bounds", (-1.0, 5.0)),))),
+        ("", Call((Setting("lower_is_better", True),))),
+        ("", Call((Setting("lower_is_better", False),))),
+    ]
+    error = ba.UnclearError("arm", "Which column is the arm?", choices)
+    assert str(error).splitlines() == [
+        "Which column is the arm? Use one of:",
+        "  identify_log('visits.csv', arm='my banner', reward='purchased')",
+        "  if no other value is possible:",
+        "    identify_log(data, bounds=(-1.0, 5.0))",
+        "  identify_log(data, lower_is_better=True)",
+        "  identify_log(data, lower_is_better=False)",
+    ]
+    typed = ["bestarm", "identify", "my visits.csv", "--arm", "bannre", "--bounds=1,5", "--lower-is-better"]
+    monkeypatch.setattr("sys.argv", typed)
+    start = "bestarm identify 'my visits.csv'"
+    assert error.written(cli_syntax).splitlines() == [
+        "Which column is the arm? Use one of:",
+        f"  {start} --bounds=1,5 --lower-is-better --arm 'my banner' --reward purchased",
+        "  if no other value is possible:",
+        f"    {start} --arm bannre --lower-is-better --bounds=-1,5",
+        f"  {start} --arm bannre --bounds=1,5 --lower-is-better",
+        f"  {start} --arm bannre --bounds=1,5 --higher-is-better",
+    ]
+    assert "Use this:" in str(ba.UnclearError("arm", "Is it this one?", choices[:1]))
+    assert error.about("reward").parameter == "reward"
+    assert str(error.about("reward")) == str(error)

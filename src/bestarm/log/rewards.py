@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.identification.wording.text import quoted
 from bestarm.problem import Label
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bestarm.log.reading.columns import LogColumns
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,11 @@ class Health:
         The files read.
     layout : str
         "long", "wide" or "counted".
+    arm, reward : str
+        Names of the columns, empty where each column is an arm or a reward.
+    left_out : int
+        Rows that were left out because the user said so, `left_out_how` which in a few words, and
+        `left_out_by_rewards` whether rewards decided that.
     """
 
     rows: int = 0
@@ -69,6 +80,11 @@ class Health:
     guesses: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     layout: str = "long"
+    arm: str = ""
+    reward: str = ""
+    left_out: int = 0
+    left_out_how: str = ""
+    left_out_by_rewards: bool = False
 
     @property
     def missing_share(self) -> float:
@@ -78,6 +94,8 @@ class Health:
     def sentences(self) -> tuple[str, ...]:
         """Return sentences about the file; the first says what was read."""
         said = [f"{_number(self.rows, 'row')} read, {_number(self.used, 'reward')} in them."]
+        if self.left_out_how:
+            said.append(f"{_number(self.left_out, 'row')} left out before that: {self.left_out_how}.")
         if self.missing:
             share = f"{_number(self.missing, 'reward')} missing ({100.0 * self.missing_share:.3g} %)"
             done = "counted as replaced" if self.missing_as == "replaced" else "left out"
@@ -118,12 +136,15 @@ class SourceTable:
         The reward.
     number : int
         How many sources there are.
+    names : Arrow array of str, optional
+        Their names, by number.
     """
 
     arm: NDArray[np.int32]
     source: NDArray[np.int32]
     value: NDArray[np.float64]
     number: int
+    names: pa.ChunkedArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +166,8 @@ class Rewards:
         The first reward of each source on each arm, if there is a column of sources.
     missing : array of int
         Of each arm: rewards that are missing and said to be replaced; zeros otherwise.
+    columns : LogColumns, optional
+        The columns of the log that they were read from.
     """
 
     labels: tuple[Label, ...]
@@ -153,6 +176,7 @@ class Rewards:
     health: Health = field(default_factory=Health)
     sources: SourceTable | None = None
     missing: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    columns: LogColumns | None = None
 
     def __post_init__(self) -> None:
         if not self.missing.size:

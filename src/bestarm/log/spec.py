@@ -18,8 +18,14 @@ class LogSpec:
     ----------
     arm, reward, source, time, wide, counted, missing, on_bad_row, bounds
         As in `bestarm.log.reading.read_log`.
+    successes, visits : str, optional
+        Columns of a table that count an arm's successes and visits.
     needs_time : bool
         Guess the column of time even if there is no column of sources.
+    inspect : bool
+        Find the columns that only inspection looks at.
+    without : str or list of str, optional
+        What is left out, as in `identify_log`.
 
     Examples
     --------
@@ -37,16 +43,25 @@ class LogSpec:
     on_bad_row: str = "refuse"
     bounds: tuple[float, float] | None = None
     needs_time: bool = False
+    inspect: bool = False
+    without: str | Sequence[str] | None = None
+    successes: str | None = None
+    visits: str | None = None
 
     def __post_init__(self) -> None:
         one_of("missing", self.missing, ("refuse", "drop", "replaced"))
         one_of("on_bad_row", self.on_bad_row, ("refuse", "skip"))
         object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
+        if self.without is not None and (
+            not len(self.without) or not all(isinstance(each, str) for each in self.without)
+        ):
+            rule = "be suspicious, a file or list of sources, or a condition"
+            raise InputError("without", rule, self.without, "such as \"country = 'XX'\"")
 
     @property
     def wanted(self) -> tuple[str, ...]:
         """Names of columns that the user gave."""
-        single = (self.arm, self.reward, self.source, self.time, self.counted)
+        single = (self.arm, self.reward, self.source, self.time, self.counted, self.successes, self.visits)
         several: tuple[Any, ...] = tuple(self.wide) if isinstance(self.wide, list | tuple) else ()
         counts: tuple[Any, ...] = tuple(self.counted) if isinstance(self.counted, Mapping) else ()
         return tuple(name for name in (*single, *several, *counts) if isinstance(name, str))

@@ -12,16 +12,21 @@ from bestarm.log.reading.database import Progress
 from bestarm.log.reading.files import LogFile, check_there
 from bestarm.log.reading.read import read, read_log
 from bestarm.log.reading.rows import DATES, OpenLog, open_log
+from bestarm.log.reading.without import SUSPICIOUS, LeftOut, names_in_file, suspicious
 
 __all__ = [
     "DATES",
+    "SUSPICIOUS",
+    "LeftOut",
     "LogColumns",
     "LogFile",
     "OpenLog",
     "Progress",
     "check_there",
     "count_rewards",
+    "names_in_file",
     "open_log",
     "read",
     "read_log",
+    "suspicious",
 ]

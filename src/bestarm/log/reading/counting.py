@@ -23,11 +23,11 @@ def count_rewards(log: OpenLog) -> Rewards:
     states = log.database.ask("all_states")  # state, arm, rows, rewards, trimmed
     rows_in, rewards_in, missing, outside = _by_state(states)
     torn = log.torn_rows()
-    per_row = max(len(log.columns.arms), len(log.columns.values), 1)
+    per_row = max(len(log.columns.arms), len(log.columns.values), 2 if log.columns.visits else 1)
     rows = sum(rows_in.values()) // per_row + len(torn)
     if not rows:
         raise InputError(log.title, "have rows", "a header alone", "was it written to the end?")
-    bad = sum(rows_in[state] for state in BAD) + len(torn)
+    bad = sum(rows_in[state] for state in BAD) // (2 if log.columns.visits else 1) + len(torn)
     refuse_open_quotes(torn)
     if bad and (log.spec.on_bad_row == "refuse" or not (rewards_in or missing)):
         refuse_first(log, torn, bad, rows)
@@ -52,11 +52,15 @@ def count_rewards(log: OpenLog) -> Rewards:
         guesses=tuple(_guesses(log, labels)),
         files=tuple(file.name for file in log.files),
         layout=log.columns.layout,
+        arm=log.columns.arm or "",
+        reward=log.columns.reward or log.columns.successes or "",
+        left_out=log.number_left_out() // per_row,
+        left_out_how=log.left_out.how,
+        left_out_by_rewards=log.left_out.by_rewards,
     )
     replaced = outside + missing if log.spec.missing == "replaced" else outside
-    return Rewards(
-        tuple(labels), values, counts, health, sources, np.array([replaced[each] for each in labels], np.int64)
-    )
+    lost = np.array([replaced[each] for each in labels], np.int64)
+    return Rewards(tuple(labels), values, counts, health, sources, lost, log.columns)
 
 
 def _by_state(states: Sequence[tuple[Any, ...]]) -> tuple[Counter[str], Counter[str], Counter[str], Counter[str]]:
@@ -124,15 +128,16 @@ def _sources(log: OpenLog) -> tuple[SourceTable, int]:
     table = log.database.run("first_rewards")
     ((repeated,),) = log.database.ask("repeated_by_source")
     arm, source = table["arm"].astype(np.int32), table["source"].astype(np.int32)
-    return SourceTable(arm, source, table["value"].astype(np.float64), int(source.max()) + 1), int(repeated)
+    names = log.database.texts("source_names")
+    return SourceTable(arm, source, table["value"].astype(np.float64), len(names), names), int(repeated)
 
 
 def _repeated_rows(log: OpenLog) -> int:
     """Return how many rows of a counted log are about an arm, and a reward, that had one before."""
     if log.columns.layout != "counted":
         return 0
-    if log.columns.values:
-        ((repeated,),) = log.database.ask("repeated_arms", columns=len(log.columns.values))
+    if log.columns.values or log.columns.visits:
+        ((repeated,),) = log.database.ask("repeated_arms", columns=len(log.columns.values) or 2)
     else:
         ((repeated,),) = log.database.ask("repeated_rewards")
     return int(repeated)
@@ -146,6 +151,10 @@ def _guesses(log: OpenLog, labels: Sequence[str]) -> Iterator[str]:
     ((comma,),) = log.database.ask("first_comma")
     if comma is not None:
         yield f"Rewards such as {comma.strip()!r} were read with a decimal comma."
+    ((yes, no),) = log.database.ask("first_words")
+    if yes is not None or no is not None:
+        said = [f"{word!r} was read as {value}" for word, value in ((yes, 1), (no, 0)) if word is not None]
+        yield f"The reward {' and '.join(said)}."
     torn = [label for label in labels if "\n" in label]
     if torn:
         lines = max(label.count("\n") for label in torn) + 1

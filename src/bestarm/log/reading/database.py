@@ -16,6 +16,7 @@ from string import Template
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from bestarm.extras import explain
@@ -68,6 +69,11 @@ class Database:
         """Run a long query, with progress, and return its columns."""
         result = self.start(query, **pieces)
         return {name: np.asarray(column) for name, column in result.fetchnumpy().items()}
+
+    def texts(self, query: str, /, **pieces: object) -> pa.ChunkedArray:
+        """Run a query and return its first column, of texts, in the compact form of Arrow."""
+        (column,) = self.run(query, **pieces).values()
+        return pa.chunked_array([pa.array(column, pa.string())])
 
     def start(self, query: str, /, **pieces: object) -> duckdb.DuckDBPyConnection:
         """Run a long query, with progress, and return what the rows can be fetched from."""

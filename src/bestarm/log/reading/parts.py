@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import abc
 import csv
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -51,8 +52,12 @@ class Part(abc.ABC):
         """What it is called as the subject of an error."""
         return self.name
 
-    def prepare(self, database: Database, used: Sequence[str]) -> None:  # noqa: B027 - files need none
-        """Make the columns in use ready to be selected from."""
+    def prepare(self, database: Database, used: Sequence[str], also: Sequence[str] = ()) -> None:  # noqa: B027
+        """Make the columns in use ready to be selected from, and others as far as they can be; files need nothing."""
+
+    def first_rows(self, most: int) -> Part:
+        """Return a part that has at least the first rows, and of which it is cheap to make columns ready."""
+        return self
 
     @abc.abstractmethod
     def scan(self) -> str:
@@ -90,6 +95,10 @@ class Part(abc.ABC):
             return f"CAST(epoch({self.column(name)}) AS DOUBLE)"
         return f"seconds_of({self.text(name)})"
 
+    def hash_of(self, names: Sequence[str], when: str | None) -> str:
+        """Return a hash of some columns of a row, in SQL: of all but the column `when`."""
+        return f"hash({', '.join(self.column(name) for name in names)})" if names else "0::UBIGINT"
+
 
 class TablePart(Part):
     """A table in memory."""
@@ -103,10 +112,14 @@ class TablePart(Part):
         """What it is called as the subject of an error."""
         return "data"
 
-    def prepare(self, database: Database, used: Sequence[str]) -> None:
-        """Let queries select from the columns in use."""
-        database.register("log_table", select(self._table, used))
+    def prepare(self, database: Database, used: Sequence[str], also: Sequence[str] = ()) -> None:
+        """Let queries select from the columns in use, and from others if DuckDB can read them."""
+        database.register("log_table", select(self._table, used, also))
         self.types = {name: str(kind) for name, kind, *_ in database.ask("columns_of", relation="log_table")}
+
+    def first_rows(self, most: int) -> Part:
+        """Return the first rows of the table."""
+        return TablePart(self._table[:most])
 
     def scan(self) -> str:
         """Return what DuckDB selects from."""
@@ -207,20 +220,31 @@ class JsonArrayPart(TextPart):
     def __init__(self, file: LogFile, database: Database) -> None:
         super().__init__(file, ())
         rows = database.ask("keys_of", relation=self.scan(), most=_KEYS_FROM)
-        self.columns = tuple(dict.fromkeys(key for (keys,) in rows for key in keys))
+        found = (json.loads(shape) for (shape,) in rows)
+        shapes = [shape for shape in found if isinstance(shape, dict)]  # that of an empty object is a text
+        whole = {key: pointer for shape in shapes for key, pointer in _leaves(shape, deep=False)}
+        self._pointers = {key: pointer for shape in shapes for key, pointer in _leaves(shape)} | whole
+        self.columns = tuple(dict.fromkeys(key for shape in shapes for key, _ in _leaves(shape)))
 
     def scan(self) -> str:
         """Return what DuckDB selects from."""
         return f"(SELECT json AS line FROM read_json_objects({self._path}, format='array', {self._options}))"
 
     def column(self, name: str) -> str:
-        """Return a column in SQL."""
-        pointer = "/" + name.replace("~", "~0").replace("/", "~1")
-        return f"CASE WHEN json_valid(line) THEN json_extract_string(line, {quoted(pointer)}) END"
+        """Return a column in SQL: a key, or keys of nested objects with dots between them."""
+        pointer = self._pointers.get(name, _pointer(name.split(".")))
+        either = dict.fromkeys((_pointer([name]), pointer))  # a row may have the whole name as a key
+        cells = ", ".join(f"json_extract_string(line, {quoted(each)})" for each in either)
+        return f"CASE WHEN json_valid(line) THEN coalesce({cells}) END"
 
     def whole(self) -> str:
         """Return the text of a row, in SQL."""
         return "[CAST(line AS VARCHAR)]"
+
+    def hash_of(self, names: Sequence[str], when: str | None) -> str:
+        """Return a hash of the text of a row, in SQL, without what is in the column `when`."""
+        text = "CAST(line AS VARCHAR)"
+        return f"hash({text})" if when is None else f"hash(replace({text}, coalesce({self.text(when)}, ''), ''))"
 
 
 class JsonLinesPart(JsonArrayPart):
@@ -241,6 +265,20 @@ class JsonLinesPart(JsonArrayPart):
             yield from ((number, [line.rstrip("\r\n")]) for number, line in enumerate(text, 1))
 
 
+def _leaves(shape: Mapping[str, Any], outer: tuple[str, ...] = (), *, deep: bool = True) -> Iterator[tuple[str, str]]:
+    """Yield the columns of an object in JSON, and the pointer to each: event.variant is at /event/variant."""
+    for key, inner in shape.items():
+        if not isinstance(inner, dict):
+            yield ".".join((*outer, key)), _pointer((*outer, key))
+        elif deep:
+            yield from _leaves(inner, (*outer, key))
+
+
+def _pointer(keys: Sequence[str]) -> str:
+    """Return where something is in an object, as JSON pointers say it."""
+    return "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in keys)
+
+
 def open_parts(table: Any, files: Sequence[LogFile], database: Database, spec: LogSpec) -> list[Part]:
     """Return the parts of a log: its files, or a table."""
     return [_open_part(file, database, spec) for file in files] or [TablePart(table)]
@@ -254,19 +292,30 @@ def _open_part(file: LogFile, database: Database, spec: LogSpec) -> Part:
     return (JsonLinesPart if file.kind == "json" else JsonArrayPart)(file, database)
 
 
-def select_cells(part: Part, columns: LogColumns, *, located: bool = False) -> str:
+def select_cells(
+    part: Part,
+    columns: LogColumns,
+    *,
+    located: bool = False,
+    who: str | None = None,
+    when: str | None = None,
+    more: Mapping[str, str] | None = None,
+) -> str:
     """Return the query of the cells of a part, a row per reward.
 
     Its columns are `arm`, `reward` and `often` (how often it occurs) as text, `exact` (the reward if it is a number),
     `who`, `seconds`, `clock` (the text of the time), `broken`, and if `located` the row as a list of texts, `whole`.
+    The parameters `who` and `when` are columns for them that the verdict does not use; `more` is further columns.
     """
+    source, time = who or columns.source, when or columns.time
+    further = dict(more or {}) | ({"whole": part.whole()} if located else {})
     rest = (
-        f"{part.text(columns.source)} AS who, {part.seconds(columns.time)} AS seconds, "
-        f"{part.text(columns.time)} AS clock, {part.broken} AS broken"
-        + (f", {part.whole()} AS whole" if located else "")
+        f"{part.text(source)} AS who, {part.seconds(time)} AS seconds, "
+        f"{part.text(time)} AS clock, {part.broken} AS broken"
+        + "".join(f", {column} AS {name}" for name, column in further.items())
     )
-    if columns.arms or columns.values:
-        return _select_unpivoted(part, columns, rest, located)
+    if columns.arms or columns.values or columns.visits:
+        return _select_unpivoted(part, columns, rest, list(further))
     often = part.text(columns.count) if columns.count else "'1'"
     reward, exact = part.text(columns.reward), "NULL::DOUBLE"
     if columns.reward is not None and part.is_number(columns.reward):
@@ -275,18 +324,23 @@ def select_cells(part: Part, columns: LogColumns, *, located: bool = False) -> s
     return f"SELECT {cells}, {rest} FROM {part.scan()}"
 
 
-def _select_unpivoted(part: Part, columns: LogColumns, rest: str, located: bool) -> str:
+def _select_unpivoted(part: Part, columns: LogColumns, rest: str, further: Sequence[str]) -> str:
     """Return the query of a log with a column per arm, or per value: a row of each becomes several."""
     names = columns.arms or tuple(name for name, _ in columns.values)
-    wide = ", ".join(f"w{index}" for index in range(len(names)))
-    cells = ", ".join(f"{part.text(name)} AS w{index}" for index, name in enumerate(names))
+    texts = [part.text(name) for name in names]
+    if columns.visits is not None:  # successes, and all other visits
+        both = f"{part.text(columns.successes)}, {part.text(columns.visits)}"
+        texts = [f"successes_of({both})", f"failures_of({both})"]
+    wide = ", ".join(f"w{index}" for index in range(len(texts)))
+    cells = ", ".join(f"{text} AS w{index}" for index, text in enumerate(texts))
     arm = "NULL" if columns.arms else part.text(columns.arm)
     rows = f"SELECT {cells}, {arm} AS name, {rest} FROM {part.scan()}"
-    meanings = columns.arms or tuple(repr(value) for _, value in columns.values)
+    values = ((columns.successes, 1.0), (columns.visits, 0.0)) if columns.visits is not None else columns.values
+    meanings = columns.arms or tuple(repr(value) for _, value in values)
     cases = " ".join(f"WHEN 'w{index}' THEN {quoted(meaning)}" for index, meaning in enumerate(meanings))
     meaning = f"CASE which {cases} END"
     long = f"{meaning} AS arm, cell AS reward, '1' AS often"
-    if columns.values:
+    if values:
         long = f"name AS arm, {meaning} AS reward, cell AS often"
-    kept = "NULL::DOUBLE AS exact, who, seconds, clock, broken" + (", whole" if located else "")
+    kept = ", ".join(["NULL::DOUBLE AS exact, who, seconds, clock, broken", *further])
     return f"SELECT {long}, {kept} FROM (SELECT * FROM ({rows}) UNPIVOT INCLUDE NULLS (cell FOR which IN ({wide})))"

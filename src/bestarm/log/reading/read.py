@@ -21,6 +21,8 @@ def read_log(
     time: str | bool | None = None,
     wide: bool | Sequence[str] = False,
     counted: bool | str | Mapping[str, float] | None = None,
+    successes: str | None = None,
+    visits: str | None = None,
     missing: str = "refuse",
     on_bad_row: str = "refuse",
     bounds: tuple[float, float] | None = None,
@@ -34,7 +36,8 @@ def read_log(
         Files are CSV (any delimiter; decimal point or comma; UTF-8, UTF-16 or Latin-1), JSON lines or Parquet; CSV
         and JSON may be packed by gz or zst. The format is recognised by the first bytes, not by the name.
     arm, reward : str, optional
-        Names of the columns. Guessed if a single column has a name such as variant or stars; guesses are reported.
+        Names of the columns. Guessed by names such as variant or stars and by what is in the first rows; guesses are
+        reported, and if several columns could be meant, an `UnclearError` has a call for each.
     source : str or bool, optional
         Column of who gave a reward; True guesses it by its name. By default one that looks like it is reported but not
         used, because sources change what epsilon means; False does not report it.
@@ -47,6 +50,9 @@ def read_log(
         For rows of an arm, a reward and how often it occurs: the name of the column that says how often, or True to
         guess it. Or the reward that each of some columns counts: {"unfunny": 1, "funny": 3}. Guessed for caption
         contests and where columns are named by numbers; False if that is wrong.
+    successes, visits : str, optional
+        For a table with a row per arm, or several: the columns that count its successes, and its visits with or without
+        success. They become rewards of 1 and 0.
     missing : {"refuse", "drop", "replaced"}
         A missing reward is an error, is left out, or counts as replaced.
     on_bad_row : {"refuse", "skip"}
@@ -66,7 +72,9 @@ def read_log(
     >>> rewards.health.sentences()[1]
     "The column 'caption' was taken for the arm, by its name."
     """
-    spec = LogSpec(arm, reward, source, time, wide, counted, missing, on_bad_row, bounds)
+    spec = LogSpec(
+        arm, reward, source, time, wide, counted, missing, on_bad_row, bounds, successes=successes, visits=visits
+    )
     return read(data, spec, progress)
 
 

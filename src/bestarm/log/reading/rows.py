@@ -13,16 +13,21 @@ from numpy.typing import NDArray
 
 from bestarm.errors import InputError
 from bestarm.log.reading.columns import LogColumns, choose
+from bestarm.log.reading.contents import Contents
 from bestarm.log.reading.database import UNPACKING_ERRORS, Database, DatabaseError, Progress
 from bestarm.log.reading.files import LogFile, find_files, first_line
 from bestarm.log.reading.parts import JsonArrayPart, JsonLinesPart, Part, open_parts, select_cells
 from bestarm.log.reading.tables import as_table
+from bestarm.log.reading.watched import EPOCHS, WatchedColumns, choose_watched, select_watched
+from bestarm.log.reading.without import SUSPICIOUS, LeftOut, chosen, condition_of
 from bestarm.log.spec import LogSpec
+from bestarm.phrases import first_argument
 
 FEW = 1000  # different rewards up to which they are counted rather than kept one by one
 DATES = "such as 2024-05-31 12:00 or 31.05.2024 12:00"
 _SAMPLE = 200_000  # rows that are sampled to guess which way is faster
 _TIMES = 10_000  # rows in which a guessed column of time must have times
+_TIMED = 0.99  # share of those rows that must have a time, in a column that only inspection looks at
 _WRONG_ENCODING = "INVALID ENCODING"
 
 
@@ -37,17 +42,25 @@ class TornRow(NamedTuple):
 
 
 @contextmanager
-def open_log(data: Any, spec: LogSpec, progress: Progress | None = None) -> Iterator[OpenLog]:
-    """Open a log, with its rows in a database until it is closed."""
+def open_log(
+    data: Any, spec: LogSpec, progress: Progress | None = None, left_out: LeftOut | None = None
+) -> Iterator[OpenLog]:
+    """Open a log, with its rows in a database until it is closed; `left_out`: rows that are not looked at."""
     with tempfile.TemporaryDirectory(prefix="bestarm-log-") as folder, ExitStack() as stack:
-        log = _opened(data, spec, Path(folder), lambda: stack.enter_context(closing(Database(Path(folder), progress))))
+
+        def new_database() -> Database:
+            return stack.enter_context(closing(Database(Path(folder), progress)))
+
+        log = _opened(data, spec, Path(folder), new_database, left_out)
         try:
             yield log
         except DatabaseError as error:
             raise _refusal(log.files, error) from error
 
 
-def _opened(data: Any, spec: LogSpec, folder: Path, new_database: Callable[[], Database]) -> OpenLog:
+def _opened(
+    data: Any, spec: LogSpec, folder: Path, new_database: Callable[[], Database], left_out: LeftOut | None
+) -> OpenLog:
     """Return an open log; files are copied, and read again, if DuckDB stumbles over their encoding or line breaks."""
     table = as_table(data)
     files = [] if table is not None else find_files(data, folder)
@@ -55,7 +68,7 @@ def _opened(data: Any, spec: LogSpec, folder: Path, new_database: Callable[[], D
         database = new_database()
         try:
             parts = open_parts(table, files, database, spec)
-            log = OpenLog(database, parts, _choose_columns(parts, spec), spec)
+            log = OpenLog(database, parts, _choose_columns(parts, spec, database), spec, left_out)
             torn = [row.file for row in log.torn_rows() if row.kind == _WRONG_ENCODING]
             latin = [file for file in torn if not file.is_utf8]
             if not latin or is_last:
@@ -66,15 +79,22 @@ def _opened(data: Any, spec: LogSpec, folder: Path, new_database: Callable[[], D
                 raise _refusal(files, error) from error
             files = [file.with_one_line_break(folder) if file.may_have_mixed_line_breaks else file for file in files]
         database.close()
+    log.settle_words()
     log.settle_commas()
     return log
 
 
-def _choose_columns(parts: Sequence[Part], spec: LogSpec) -> LogColumns:
+def _choose_columns(parts: Sequence[Part], spec: LogSpec, database: Database) -> LogColumns:
     """Return which column is what in the first part; refuse parts that do not have the same columns."""
     first = parts[0]
     _check_rows(first)
-    columns = choose(first.columns, spec, is_headed=all(part.has_header for part in parts))
+    columns = choose(
+        first.columns,
+        spec,
+        Contents(first, database),
+        is_headed=all(part.has_header for part in parts),
+        data=first_argument([part.name for part in parts if part.file is not None]),
+    )
     for name in columns.used:
         if first.columns.count(name) > 1:
             raise InputError(first.title, "have one column of a name", name, "two have this one; rename one of them")
@@ -112,12 +132,29 @@ class OpenLog:
     and how).
     """
 
-    def __init__(self, database: Database, parts: Sequence[Part], columns: LogColumns, spec: LogSpec) -> None:
+    def __init__(
+        self,
+        database: Database,
+        parts: Sequence[Part],
+        columns: LogColumns,
+        spec: LogSpec,
+        left_out: LeftOut | None = None,
+    ) -> None:
         self.database, self.parts, self.columns, self.spec = database, parts, columns, spec
         self.has_commas = True  # whether a comma may be a decimal one
+        self.has_words = True  # whether a word for yes or no may be a reward
         self.lost_time: str | None = None  # a column with the name of a time that does not have times
+        looks_closely = spec.inspect or spec.without is not None
+        self.watched = choose_watched(parts, columns, spec) if looks_closely else WatchedColumns()
+        self.left_out = left_out or LeftOut()
+        if left_out is None and spec.without not in (None, SUSPICIOUS):
+            self.left_out = chosen(spec.without, columns, self.watched, database)
+        looked_at = (self.watched.who, self.watched.when, self.watched.agent, self.watched.event, *self.watched.rest)
+        also = dict.fromkeys([name for name in looked_at if name is not None])
+        if self.left_out.condition:
+            also |= dict.fromkeys(parts[0].columns)
         for part in parts:
-            part.prepare(database, columns.used)
+            part.prepare(database, columns.used, list(also))
         self._make_cells()
         self._drop_bad_time()
         self.keep_order(True)
@@ -165,9 +202,63 @@ class OpenLog:
         self.number_rows()
         return self.database.run("in_order")
 
+    def watch_rows(self, largest: int) -> bool:
+        """Make `watched`, the rewards as inspection sees them: a table if they are at most `largest`, else a view.
+
+        The arms are numbered by `count_rewards`. Return whether it is a table.
+        """
+        self._make_watched_cells()
+        ((number, timed, lowest, highest),) = self.database.ask("watched_times", sample=_TIMES)
+        is_given = self.columns.time is not None
+        if self.watched.when is not None and timed < _TIMED * number and not is_given:
+            self.watched = replace(self.watched, when=None)
+            self._make_watched_cells()
+        scale = next((scale for low, high, scale in EPOCHS if timed and low <= lowest <= highest <= high), 1.0)
+        ((rewards,),) = self.database.ask("number_of_rewards")
+        kind = "TABLE" if rewards <= largest else "VIEW"
+        if self.is_few:
+            self.database.run("watched_few", kind=kind, scale=scale)
+        else:
+            self.database.run("watched_many", kind=kind, scale=scale)
+        return kind == "TABLE"
+
+    def _make_watched_cells(self) -> None:
+        if self.left_out.is_nothing:
+            each = (select_watched(part, self.columns, self.watched) for part in self.parts)
+            self.database.ask("watched_cells", rows=" UNION ALL ".join(each))
+        else:
+            self._judge_cells()
+            self.database.ask("watched_cells", rows="SELECT * FROM judged_cells WHERE NOT left_out")
+
     def _make_cells(self) -> None:
         self._tell_rules()
-        self.database.ask("cells", rows=" UNION ALL ".join(select_cells(part, self.columns) for part in self.parts))
+        rows = " UNION ALL ".join(select_cells(part, self.columns) for part in self.parts)
+        if not self.left_out.is_nothing:
+            self._judge_cells()
+            who = "who" if self.columns.source is not None else "NULL::VARCHAR AS who"
+            when = (
+                "seconds, clock" if self.columns.time is not None else "NULL::DOUBLE AS seconds, NULL::VARCHAR AS clock"
+            )
+            rows = f"SELECT arm, reward, often, exact, {who}, {when}, broken FROM judged_cells WHERE NOT left_out"
+        self.database.ask("cells", rows=rows)
+
+    def _judge_cells(self) -> None:
+        """Make `judged_cells`, the rows as inspection sees them, and whether each is left out."""
+        left_out = self.left_out
+        each = (
+            select_watched(part, self.columns, self.watched, condition_of(part, left_out, self.database))
+            for part in self.parts
+        )
+        compares = left_out.factor > 1 or left_out.events
+        query = "judged_cells_compared" if compares else "judged_cells"
+        self.database.ask(query, test=" OR ".join(left_out.tests()), rows=" UNION ALL ".join(each))
+
+    def number_left_out(self) -> int:
+        """Return how many rows are left out, counting a row of several cells once for each."""
+        if self.left_out.is_nothing:
+            return 0
+        ((number,),) = self.database.ask("number_left_out")
+        return int(number)
 
     def _tell_rules(self) -> None:
         """Tell the rules in queries/macros.sql what the log is like."""
@@ -178,6 +269,7 @@ class OpenLog:
             has_time=columns.time is not None,
             is_counted=columns.layout == "counted",
             has_commas=self.has_commas,
+            has_words=self.has_words,
             lowest=lowest,
             highest=highest,
         )
@@ -201,6 +293,14 @@ class OpenLog:
         """Make the tables `meanings` and `states`."""
         self.database.run("meanings")
         self.database.run("states")
+
+    def settle_words(self) -> None:
+        """Take words for yes and no for bad rewards if there are other rewards than 0 and 1."""
+        ((words, others),) = self.database.ask("spelled")
+        if words and others:
+            self.has_words = False
+            self._tell_rules()
+            self._understand()
 
     def settle_commas(self) -> None:
         """Decide whether commas are decimal ones, or refuse ambiguous ones."""

@@ -43,20 +43,32 @@ def names_of(table: pd.DataFrame | pa.Table) -> list[str]:
     return list(table.column_names) if isinstance(table, pa.Table) else [str(name) for name in table.columns]
 
 
-def select(table: pd.DataFrame | pa.Table, used: Sequence[str]) -> pa.Table:
-    """Return some columns of a table; mixed ones as text, because DuckDB would guess their type from the first rows."""
-    names = list(dict.fromkeys(used))
+def select(table: pd.DataFrame | pa.Table, used: Sequence[str], also: Sequence[str] = ()) -> pa.Table:
+    """Return some columns of a table; mixed ones as text, because DuckDB would guess their type from the first rows.
+
+    The columns `also` that cannot be converted, such as arrays in cells, have no values.
+    """
+    names = list(dict.fromkeys([*used, *also]))
     if isinstance(table, pa.Table):
         return table.select(names)
-    import pandas as pd
-
     columns: dict[str, Any] = {}
     for name in names:
         column = table.iloc[:, names_of(table).index(name)]
-        if column.dtype == object:
-            column = pd.Series([_text(cell) for cell in column], dtype="string")
-        columns[name] = pa.array(column, from_pandas=True)
+        try:
+            columns[name] = _as_arrow(column)
+        except (TypeError, ValueError, pa.ArrowException):
+            if name in used:
+                raise
+            columns[name] = pa.nulls(len(column), pa.string())
     return pa.table(columns)
+
+
+def _as_arrow(column: pd.Series[Any]) -> Any:
+    import pandas as pd
+
+    if column.dtype == object:
+        column = pd.Series([_text(cell) for cell in column], dtype="string")
+    return pa.array(column, from_pandas=True)
 
 
 def _are_paths(data: Sequence[Any]) -> bool:

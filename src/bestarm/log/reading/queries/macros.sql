@@ -5,6 +5,7 @@ CREATE MACRO has_source() AS false;
 CREATE MACRO has_time() AS false;
 CREATE MACRO is_counted() AS false;
 CREATE MACRO has_commas() AS true;
+CREATE MACRO has_words() AS true;
 CREATE MACRO lowest() AS CAST('-inf' AS DOUBLE);
 CREATE MACRO highest() AS CAST('inf' AS DOUBLE);
 
@@ -16,6 +17,17 @@ CREATE MACRO quickly_stripped(cell) AS CASE
     WHEN ascii(cell) BETWEEN 33 AND 126 AND ascii(right(cell, 1)) BETWEEN 33 AND 126 THEN cell
     ELSE stripped(cell)
 END;
+
+-- A source, or NULL for a word that stands for many people who are not known.
+CREATE MACRO known_source(cell) AS CASE
+    WHEN lower(quickly_stripped(cell)) NOT IN
+        ('', '-', '0', '-1', '(not set)', 'unknown', 'anonymous', 'anon', 'guest', 'none', 'null', 'nan', 'na', 'n/a',
+        'undefined')
+    THEN quickly_stripped(cell)
+END;
+
+-- The greatest common divisor of whole numbers.
+CREATE MACRO gcd_of(numbers) AS list_reduce(numbers, lambda x, y : gcd(x, y));
 
 -- A number as text: 1.0 as 1, because pandas stores whole numbers as 1.0 in a column where some are missing.
 CREATE MACRO number_as_text(number) AS CASE
@@ -38,10 +50,34 @@ CREATE MACRO count_of(cell) AS TRY_CAST(stripped(cell) AS DOUBLE);
 CREATE MACRO is_count(cell) AS
     coalesce(count_of(cell) BETWEEN 0 AND 1e12 AND count_of(cell) = floor(count_of(cell)), false);
 
--- The value of a cell that is not a plain number: one with a decimal comma, or true or false.
+-- What is wrong with a row of successes and visits, as a text that is no count: one of them, or more successes than visits.
+CREATE MACRO wrong_count(successes, visits) AS CASE
+    WHEN NOT is_count(visits) THEN coalesce(visits, 'nothing')
+    WHEN NOT is_count(successes) THEN coalesce(successes, 'nothing')
+    WHEN count_of(successes) > count_of(visits) THEN concat(stripped(successes), ' of ', stripped(visits))
+END;
+-- Successes, and visits without success, as text; both are no counts if the row is wrong.
+CREATE MACRO successes_of(successes, visits) AS coalesce(wrong_count(successes, visits), successes);
+CREATE MACRO failures_of(successes, visits) AS coalesce(
+    wrong_count(successes, visits), CAST(CAST(count_of(visits) - count_of(successes) AS BIGINT) AS VARCHAR)
+);
+
+-- The value of a word for yes or no; skin tones of a thumb do not matter.
+CREATE MACRO word_value(word) AS CASE regexp_replace(lower(word), '[ _-]+|[\x{1F3FB}-\x{1F3FF}\x{FE0F}]', '', 'g')
+    WHEN 'yes' THEN 1.0 WHEN 'no' THEN 0.0
+    WHEN 'y' THEN 1.0 WHEN 'n' THEN 0.0
+    WHEN 't' THEN 1.0 WHEN 'f' THEN 0.0
+    WHEN 'up' THEN 1.0 WHEN 'down' THEN 0.0
+    WHEN 'thumbsup' THEN 1.0 WHEN 'thumbsdown' THEN 0.0
+    WHEN 'thumbup' THEN 1.0 WHEN 'thumbdown' THEN 0.0
+    WHEN '👍' THEN 1.0 WHEN '👎' THEN 0.0
+END;
+
+-- The value of a cell that is not a plain number: one with a decimal comma, true or false, or a word for yes or no.
 CREATE MACRO other_value(word) AS coalesce(
     CASE WHEN has_commas() THEN TRY_CAST(replace(word, ',', '.') AS DOUBLE) END,
-    CASE lower(word) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END
+    CASE lower(word) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END,
+    CASE WHEN has_words() THEN word_value(word) END
 );
 
 -- The rows of a table with the columns of `cells`, and what they mean: the name of the arm, the value of the reward,

@@ -1,0 +1,99 @@
+"""What a log needs and does not say: the possible values of its rewards, and whether lower is better.
+
+Only rewards of 0 and 1 have obvious bounds. All else is asked, with calls to paste.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bestarm.errors import UnclearError
+from bestarm.log.rewards import Rewards
+from bestarm.phrases import Call, Setting, first_argument
+
+FEW = 20  # different values up to which rewards are ratings rather than measurements
+_SCALES = ((0.0, 1.0), (1.0, 3.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
+_ROUND = (1.0, 2.0, 5.0, 10.0)
+
+
+def is_binary(rewards: Rewards) -> bool:
+    """Tell whether every reward is 0 or 1.
+
+    >>> is_binary(Rewards(("A", "B"), (np.array([0.0, 1.0]), np.array([1.0])), None))
+    True
+    """
+    return all(bool(np.isin(values, (0.0, 1.0)).all()) for values in rewards.values)
+
+
+def bounds_of(rewards: Rewards) -> tuple[float, float] | None:
+    """Return (0, 1) if every reward is 0 or 1, else None: other bounds are for the user to say."""
+    return (0.0, 1.0) if is_binary(rewards) else None
+
+
+def natural_bounds(lowest: float, highest: float) -> tuple[float, float]:
+    """Return the narrowest usual scale that holds some values, or round numbers around them.
+
+    >>> natural_bounds(2, 5), natural_bounds(0.2, 0.97), natural_bounds(0, 483.2), natural_bounds(-3, 12)
+    ((1.0, 5.0), (0.0, 1.0), (0.0, 500.0), (-5.0, 20.0))
+    """
+    holding = [scale for scale in _SCALES if scale[0] <= lowest and highest <= scale[1]]
+    if holding:
+        return min(holding, key=lambda scale: scale[1] - scale[0])
+    return 0.0 - _rounded_up(-lowest), _rounded_up(highest)
+
+
+def _rounded_up(size: float) -> float:
+    """Return the next of 1, 2, 5, 10, 20, 50, ...; 0 for what is not positive."""
+    if size <= 0.0:
+        return 0.0
+    unit = 10.0 ** math.floor(math.log10(size))
+    return next(step * unit for step in _ROUND if size <= step * unit * (1.0 + 1e-12))
+
+
+def ask_for_bounds(rewards: Rewards, epsilon: float | None) -> UnclearError:
+    """Return the question which rewards are possible, with a call for each answer."""
+    low, high = natural_bounds(rewards.lowest, rewards.highest)
+    choices = [(_if_bounded(low, high), _call(rewards, Setting("bounds", (low, high))))]
+    if len(np.unique(np.concatenate(rewards.values))) > FEW:
+        more = (Setting("epsilon", 0.01),) if epsilon is None else ()
+        when = "if there are no such limits, and honest values are spread like a bell curve"
+        when += "; with at most 1 % fakes" if epsilon is None else ""
+        choices.append((when, _call(rewards, Setting("sigma", "estimate"), *more)))
+    question = (
+        f"{_name(rewards)} goes from {rewards.lowest:.6g} to {rewards.highest:.6g} in this log, which does not say "
+        "what the lowest and the highest possible value are."
+    )
+    return UnclearError("bounds", question, choices)
+
+
+def ask_for_direction(rewards: Rewards, needs_bounds: bool) -> UnclearError:
+    """Return the question whether a low reward is a good one, with a call for each answer."""
+    choices = []
+    low, high = natural_bounds(rewards.lowest, rewards.highest)
+    for is_lower in (True, False):
+        when = f"if {'lower' if is_lower else 'higher'} is better"
+        more: tuple[Setting, ...] = ()
+        if needs_bounds:
+            when += f", and {_if_bounded(low, high).removeprefix('if ')}"
+            more = (Setting("bounds", (low, high)),)
+        choices.append((when, _call(rewards, *more, Setting("lower_is_better", is_lower))))
+    question = f"By its name, {_name(rewards)} may be better when it is lower."
+    return UnclearError("lower_is_better", question, choices)
+
+
+def _name(rewards: Rewards) -> str:
+    return repr(rewards.health.reward) if rewards.health.reward else "the reward"
+
+
+def _if_bounded(low: float, high: float) -> str:
+    return f"if no value below {low:g} or above {high:g} is possible"
+
+
+def _call(rewards: Rewards, *settings: Setting) -> Call:
+    """Return the call that names the columns of the log, and more settings."""
+    health = rewards.health
+    columns = {"arm": health.arm, "reward": health.reward} if health.layout == "long" else {}
+    named = tuple(Setting(name, value) for name, value in columns.items() if value)
+    return Call((*named, *settings), first_argument(health.files))

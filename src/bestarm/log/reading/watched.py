@@ -1,0 +1,104 @@
+"""The columns that only inspection looks at: who, when, which user agent, which event; guessed by name and content.
+
+The verdict does not use them: a guess never makes a row bad and never changes a reward. A column that the user named as
+a source or as a time is the one that inspection takes as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bestarm.log.names import plain
+from bestarm.log.reading.columns import LogColumns
+from bestarm.log.reading.parts import Part, select_cells
+from bestarm.log.spec import LogSpec
+
+# The first name that a column has is taken.
+_NAMES = {
+    "who": "user userid uid visitor visitorid voter voterid rater raterid reviewer reviewerid customer customerid "
+    "account accountid member memberid participant participantid respondent respondentid annotator annotatorid worker "
+    "workerid player playerid client clientid device deviceid cookie cookieid anonymousid uuid ipaddress ip session "
+    "sessionid source",
+    "when": "timestamp eventtime eventtimestamp datetime createdat occurredat receivedat loggedat visitedat votedat "
+    "submittedat ratedat time ts when date day visitdate eventdate",
+    "agent": "useragent useragentstring httpuseragent ua browser",
+    "event": "eventid eventuuid requestid impressionid visitid pageviewid hitid clickid voteid ballotid responseid "
+    "submissionid messageid recordid insertid logid",
+}
+_NUMBERS_OF_ROWS = ("", "unnamed0", "index", "row", "rownumber", "column0")
+EPOCHS = ((3e8, 4.1e9, 1.0), (3e11, 4.1e12, 1e-3), (3e14, 4.1e15, 1e-6))  # seconds, milliseconds, microseconds
+
+
+@dataclass(frozen=True)
+class WatchedColumns:
+    """The columns that inspection looks at, each None if there is none.
+
+    Attributes
+    ----------
+    who : str, optional
+        Who gave a reward.
+    when : str, optional
+        When.
+    agent : str, optional
+        The user agent.
+    event : str, optional
+        A number of the event, which should occur once.
+    rest : tuple of str
+        All columns of the file but the time and a number of the row: two rows that agree in them, and in the time, are
+        equal.
+    """
+
+    who: str | None = None
+    when: str | None = None
+    agent: str | None = None
+    event: str | None = None
+    rest: tuple[str, ...] = ()
+
+
+def choose_watched(parts: Sequence[Part], columns: LogColumns, spec: LogSpec) -> WatchedColumns:
+    """Return the columns that inspection looks at, among those that all parts have once.
+
+    >>> from bestarm.log.reading.parts import TablePart
+    >>> import pyarrow as pa
+    >>> names = ["variant", "converted", "User ID", "created_at", "country"]
+    >>> parts = [TablePart(pa.table({name: ["x"] for name in names}))]
+    >>> choose_watched(parts, LogColumns("variant", "converted"), LogSpec())
+    WatchedColumns(who='User ID', when='created_at', agent=None, event=None, rest=('User ID', 'converted', 'country', \
+'variant'))
+    """
+    names = [name for name in parts[0].columns if all(part.columns.count(name) == 1 for part in parts)]
+    free = [name for name in names if name not in columns.used]
+    who = columns.source or (None if spec.source is False else _first("who", free))
+    when = columns.time or (None if spec.time is False else _first("when", free))
+    numbering = [name for name in free if plain(name) in _NUMBERS_OF_ROWS]
+    rest = tuple(sorted(name for name in names if name != when and name not in numbering))
+    return WatchedColumns(who, when, _first("agent", free), _first("event", free), rest)
+
+
+def _first(what: str, names: Sequence[str]) -> str | None:
+    """Return the column with the first name of a list, as a whole or, for an identifier, at its end.
+
+    >>> _first("who", ["anonymous_user_id", "paid"]), _first("event", ["order", "ad_click_id"]), _first("who", ["paid"])
+    ('anonymous_user_id', 'ad_click_id', None)
+    """
+    wanted = _NAMES[what].split()
+    known = {plain(name): name for name in reversed(names)}
+    longer = (
+        name for each in wanted if len(each) > 3 and each.endswith("id") for name in names if plain(name).endswith(each)
+    )
+    return next((known[each] for each in wanted if each in known), next(longer, None))
+
+
+def select_watched(part: Part, columns: LogColumns, watched: WatchedColumns, is_out: str = "false") -> str:
+    """Return the query of the cells of a part that inspection looks at: those of `select_cells`, and some more.
+
+    These are `agent`, `event`, `rest`, a hash of all that is in the row but the time, and `is_out`, a test of the row.
+    """
+    more = {
+        "agent": part.text(watched.agent),
+        "event": part.text(watched.event),
+        "rest": part.hash_of(watched.rest, watched.when),
+        "is_out": is_out,
+    }
+    return select_cells(part, columns, who=watched.who, when=watched.when, more=more)
