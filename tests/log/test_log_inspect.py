@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bestarm.log.inspect import inspect_log
+from bestarm.log.inspection.shapes import RATE, shapes
 from bestarm.log.rewards import Rewards
-from bestarm.log.shapes import RATE, shapes
 from places import DATA, needs_files
 
 
@@ -166,8 +166,8 @@ def test_bots_are_found_by_their_source_and_told_as_an_epsilon() -> None:
     assert set(devoted.what) == {f"bot{place}" for place in range(40)}
     assert devoted.rewards == 2400
     assert devoted.share == pytest.approx(2400 / len(log))
-    assert "'3'" in devoted.sentence
-    assert f"epsilon = {40 / 1540:.2g} of the sources" in devoted.sentence
+    assert devoted.sentence.count("give nearly all their ratings to 3.") == 1
+    assert f"epsilon = {40 / 1540:.2g} of the voters" in devoted.sentence
     assert [each.what for each in found.suspicions if each.kind == "histogram"] == [("3",)]
 
 
@@ -198,6 +198,18 @@ def test_rows_written_twice_are_counted() -> None:
     log = votes(1)
     found = inspect_log(pd.concat([log, log.head(500)]))
     assert [(each.kind, each.rewards) for each in found.suspicions] == [("duplicates", 500)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_doubled_export_of_two_columns_is_told_from_counts_that_are_even_by_chance(seed: int) -> None:
+    """With two arms and 0/1 rewards all four counts are even in one log of sixteen: the order of the file decides."""
+    random = np.random.default_rng(seed)
+    counts = 2 * random.integers(20, 60, 4)
+    log = pd.DataFrame({"arm": np.repeat(["A", "A", "B", "B"], counts), "reward": np.repeat([0, 1, 0, 1], counts)})
+    log = log.sample(frac=1.0, random_state=seed)
+    assert kinds(log) == []
+    for copies in (pd.concat([log, log]), log.loc[np.repeat(log.index, 2)], pd.concat([log, log, log])):
+        assert kinds(copies.reset_index(drop=True)) == ["duplicates"]
 
 
 # ------------------------------------------------------------------------------------------------------------- the page

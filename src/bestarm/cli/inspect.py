@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.log_options import InspectedColumnOptions, LogFiles
+from bestarm.cli.log_options import OUTPUT, InspectedColumnOptions, LogCommand, LogFiles
 from bestarm.cli.syntax import to_cli_syntax
 from bestarm.progress import reading_bar
 
@@ -24,7 +24,7 @@ class Form(enum.StrEnum):
 def inspect(
     log: LogFiles,
     columns: InspectedColumnOptions,
-    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
+    form: Annotated[Form, typer.Option("--format", help="Output format.", rich_help_panel=OUTPUT)] = Form.table,
 ) -> None:
     """Look at a log before testing anything: what is in it, which bounds or sigma it supports, and what looks wrong.
 
@@ -43,4 +43,4 @@ def inspect(
             say(line, indent=2) if line.startswith("- ") else print(line)
 
 
-COMMAND = Command(inspect, rank=2)
+COMMAND = Command(inspect, rank=2, kind=LogCommand)

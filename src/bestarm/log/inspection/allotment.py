@@ -1,0 +1,212 @@
+"""How rewards are divided among the arms over time: bursts, late arms, shares that change, an uneven split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bestarm.identification.finding import Finding
+from bestarm.identification.wording.log_lines import named
+from bestarm.identification.wording.text import capital
+from bestarm.log.inspection.shapes import RATE, robust_scatter
+from bestarm.log.inspection.watch import Watch, short_percent
+
+Array = NDArray[np.float64]
+
+_BLOCKS = 512  # bursts are searched for in 512 stretches of the log, then in 128, 32 and 8 longer ones
+_LATE = 0.05  # share of the log that an arm must be absent from
+_TOGETHER = 5.0  # rewards that may come with the same arm, such as those of a session
+_COARSE = 8
+_CHANGE = 0.05  # a change of the shares of the arms that matters
+_LONG = 0.1  # a surplus at the beginning or the end of the log that is longer is a change of the shares, not a burst
+_EVEN = 0.1  # an even split was meant if all arms are so near to it
+_MOST_SPLIT = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Allotment:
+    """How many rewards each arm got in each stretch of a log, in the order of time; stretches have equal numbers."""
+
+    counts: Array
+    late: tuple[int, ...] = ()  # arms that begin later, or end earlier, than others
+    changes: bool = False  # whether the shares of the arms change over time
+
+
+def allotted(watch: Watch) -> Allotment | None:
+    """Return how rewards were divided among arms over time; None without a time, or in a short or aggregated log."""
+    clock = watch.clock
+    if clock is None or clock.last <= clock.first or watch.is_aggregated:
+        return None
+    blocks = min(_BLOCKS, clock.number // watch.every // 50)
+    if blocks < _COARSE:
+        return None
+    rows = watch.run("stretches", blocks=blocks, every=watch.every)
+    counts = np.zeros((len(watch.rewards.labels), blocks))
+    counts[rows["arm_index"], rows["block"]] = rows["times"] * watch.every
+    late = tuple(arm for arm in range(len(counts)) if _is_late(counts, arm, watch.every))
+    return Allotment(counts, late, bool(late) or _changes(counts / watch.every))
+
+
+def _outside(counts: Array, arm: int) -> tuple[float, float]:
+    """Return how many rewards of all arms come before an arm's first stretch, and after its last."""
+    there = np.flatnonzero(counts[arm])
+    size = counts.sum(axis=0)
+    return float(size[: there[0]].sum()), float(size[there[-1] + 1 :].sum())
+
+
+def _is_late(counts: Array, arm: int, every: int) -> bool:
+    """Tell whether an arm is absent from the beginning or the end for longer than chance allows."""
+    if not counts[arm].any():
+        return False
+    total, most = float(counts.sum()), max(_outside(counts, arm))
+    share = min(float(counts[arm].sum()) / max(total - sum(_outside(counts, arm)), 1.0), 1.0 - 1e-9)
+    chance = most / every / _TOGETHER * np.log1p(-share)
+    return most >= _LATE * total and bool(chance <= np.log(RATE / (2.0 * len(counts))))
+
+
+def _changes(counts: Array) -> bool:
+    """Tell whether the shares of the arms differ more between the eighths of the log than within them."""
+    counts = counts[counts.sum(axis=1) > 0.0]
+    blocks = counts.shape[1]
+    if blocks < 2 * _COARSE or len(counts) < 2:
+        return False
+    edges = np.arange(_COARSE) * blocks // _COARSE
+    coarse = np.add.reduceat(counts, edges, axis=1)
+    share = counts.sum(axis=1) / counts.sum()
+    apart = 0.5 * np.abs(coarse / np.maximum(coarse.sum(axis=0), 1.0) - share[:, None]).sum(axis=0)
+    between = _scatter(coarse, np.repeat(share[:, None], _COARSE, axis=1))
+    lengths = np.diff([*edges, blocks])
+    within = _scatter(counts, np.repeat(coarse / np.maximum(coarse.sum(axis=0), 1.0), lengths, axis=1))
+    arms = len(counts) - 1
+    freedom = (_COARSE - 1) * arms, (blocks - _COARSE) * arms
+    ratio = (between / freedom[0]) / max(within / freedom[1], 1.0)
+    return bool(apart.max() >= _CHANGE and stats.f.sf(ratio, *freedom) <= RATE)
+
+
+def _scatter(counts: Array, shares: Array) -> float:
+    """Return Pearson's chi-squared of counts and the shares that are due."""
+    due = counts.sum(axis=0) * shares
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.where(due > 0.0, (counts - due) ** 2 / due, 0.0).sum())
+
+
+# ------------------------------------------------------------------------------------------------------------ findings
+
+
+def find_late_arms(watch: Watch, allotment: Allotment) -> list[Finding]:
+    """Return the arms that begin later, or end earlier, than others, as one finding."""
+    if not allotment.late:
+        return []
+    said = []
+    for arm in allotment.late[:3]:
+        before, after = (part / allotment.counts.sum() for part in _outside(allotment.counts, arm))
+        name = f"the {watch.metric.arm_word} {named(watch.rewards.labels[arm])}"
+        rows = watch.metric.rows_word
+        if before >= after:
+            said.append(f"{name} starts after {short_percent(before)} of all {rows}")
+        else:
+            said.append(f"{name} ends before the last {short_percent(after)} of all {rows}")
+    more = len(allotment.late) - len(said)
+    text = ", ".join(said) + (f", and {more:,} more arms are there only for a part of the time" if more else "")
+    details = text + ": arms are then compared at different times."
+    what = tuple(str(watch.rewards.labels[arm]) for arm in allotment.late)
+    return [Finding("late arm", None, None, None, text, what, RATE, details)]
+
+
+def find_split(watch: Watch, allotment: Allotment | None) -> list[Finding]:
+    """Return whether the shares of the arms change over time, or miss an even split by more than chance allows."""
+    if allotment is not None and allotment.changes and not allotment.late:
+        text = "the shares of the arms change over time"
+        details = "The shares of the arms change over time, so that arms with more of the good days seem better."
+        return [Finding("split", None, None, None, text, (), RATE, details)]
+    numbers, noun = watch.rewards.numbers.astype(np.float64), watch.metric.rows_word
+    counts = watch.sources
+    if counts is not None and counts.every == 1:
+        numbers = np.bincount(counts.arm, minlength=numbers.size).astype(np.float64)
+        noun = f"{watch.metric.source_word}s"
+        if numbers.sum() > 1.1 * counts.total:  # most see several arms: nobody was assigned
+            return []
+    if watch.is_aggregated or numbers.size > _MOST_SPLIT or numbers.min() < 100:
+        return []
+    even = numbers.mean()
+    p_value = float(stats.chisquare(numbers).pvalue)
+    if np.abs(numbers / even - 1.0).max() > _EVEN or p_value > 0.1 * RATE:
+        return []
+    most, least = int(np.argmax(numbers)), int(np.argmin(numbers))
+    labels = watch.rewards.labels
+    text = (
+        f"the split is uneven: {int(numbers[most]):,} {noun} for {named(labels[most])}, {int(numbers[least]):,} for "
+        f"{named(labels[least])}"
+    )
+    details = capital(text) + ". If each was to get as many, chance alone hardly ever does that."
+    return [Finding("split", None, None, None, text, (), p_value, details)]
+
+
+def find_bursts(watch: Watch, allotment: Allotment) -> list[Finding]:
+    """Return arms that got a far larger share of all rewards in some stretch of time than in the rest.
+
+    The log is cut into stretches of as many rewards each, in the order of time, so that a busy hour is no burst. Were
+    time and arm independent, an arm's rewards in a stretch would be hypergeometric; how much more arms vary is measured
+    by the median over all stretches, as for histograms. Late arms are left out, and a long surplus at an end of the
+    log: there the shares of the arms were changed.
+    """
+    kept = [arm for arm in range(len(allotment.counts)) if arm not in allotment.late and allotment.counts[arm].any()]
+    table = allotment.counts[kept]
+    blocks, total = table.shape[1], float(table.sum())
+    if len(kept) < 2:
+        return []
+    found: dict[int, Finding] = {}
+    scales = [each for each in (8, 32, 128, 512) if each <= blocks]
+    for cuts in scales:
+        counts = np.add.reduceat(table, np.arange(cuts) * blocks // cuts, axis=1)
+        for p_value, index, where in _outstanding(counts / watch.every, RATE / len(scales)):
+            if _is_long_end(where, cuts):
+                continue
+            size, number, here = counts[:, where].sum(), counts[index].sum(), counts[index, where].sum()
+            rest = (number - here) / (total - size)
+            excess = round(float((here - rest * size) / (1.0 - rest)))
+            if index in found and (found[index].rows or 0) >= excess:
+                continue  # keep the scale with the largest excess
+            label = watch.rewards.labels[kept[index]]
+            row = "in a row" if len(where) == 1 else f"in {len(where)} stretches of time"
+            who = f"the {watch.metric.arm_word} {named(label)}"
+            text = f"{who} gets a burst of {watch.metric.rows_word} ({watch.amount(excess)})"
+            details = (
+                f"{str(label)!r} has {100.0 * here / size:.3g} % of {int(size):,} {watch.metric.rows_word} {row}, and "
+                f"{100.0 * rest:.3g} % of the others. The excess of {excess:,} would be "
+                f"{100.0 * excess / watch.total:.2g} % of all, if it is fake."
+            )
+            p_value = min(p_value * len(scales), 1.0)
+            found[index] = Finding("burst", excess, None, excess / watch.total, text, (str(label),), p_value, details)
+    return sorted(found.values(), key=lambda finding: -(finding.rows or 0))
+
+
+def _is_long_end(where: list[int], cuts: int) -> bool:
+    """Tell whether stretches are a long piece at the beginning or the end of the log."""
+    long = len(where) > _LONG * cuts
+    return long and (where[-1] == len(where) - 1 or where[0] == cuts - len(where) or len(where) > cuts // 4)
+
+
+def _outstanding(counts: Array, rate: float) -> list[tuple[float, int, list[int]]]:
+    """Return the arms with improbably many rewards in some blocks: p-value over all cells, arm, blocks."""
+    size, number = counts.sum(axis=0), counts.sum(axis=1)
+    total = counts.sum()
+    expected = number[:, None] * size[None, :] / total
+    judged = expected >= 1.0
+    if not judged.any():
+        return []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.where(counts > 0.0, counts * np.log(counts / expected), 0.0)
+        others, due = size - counts, size - expected
+        outside = np.where(others > 0.0, others * np.log(others / due), 0.0)
+    deviance = 2.0 * (inside + outside)
+    weights = np.broadcast_to(size, counts.shape)
+    rho = robust_scatter(deviance[judged], weights[judged], 1)
+    ratio = deviance / (1.0 + (weights - 1.0) * rho)
+    tail = 0.5 * stats.chi2.sf(ratio, 1) * int(judged.sum())  # one-sided
+    found = np.argwhere(judged & (counts > expected) & (tail <= rate))
+    arms = {int(arm): found[found[:, 0] == arm, 1].tolist() for arm in found[:, 0]}
+    return [(float(tail[arm, where].min()), arm, where) for arm, where in arms.items()]

@@ -1,0 +1,100 @@
+"""Whether a named arm still leads when arms are compared within days; an approximation, never evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bestarm.identification.wording.log_lines import named
+from bestarm.log.inspection.days import DayTable
+from bestarm.problem import Label
+
+_CARRIED = 0.5  # a day carries the lead if less than this part of it is left without the day
+
+
+@dataclass(frozen=True)
+class WithinDays:
+    """What is left of a lead within days: the arm that leads, whether the named arm still leads clearly, and words."""
+
+    leader: Label
+    holds: bool
+    text: str
+
+
+def within_days(table: DayTable, best: Label, delta: float, *, lower_is_better: bool = False) -> WithinDays:
+    """Compare a named arm with each other arm on the days that both share (Mantel and Haenszel's weights).
+
+    It holds if the one-sided z of each comparison reaches the level delta / (K - 1). It is an approximation by the
+    normal law: inspection, never evidence.
+
+    Examples
+    --------
+    >>> number = np.full((2, 2), 100.0)
+    >>> sums = np.array([[10.0, 30.0], [40.0, 60.0]])
+    >>> table = DayTable(("A", "B"), ("Mon", "Tue"), number, sums, sums, 0.0 * sums, 0.0 * sums + 1.0, "day")
+    >>> within_days(table, "B", 0.05)
+    WithinDays(leader='B', holds=True, text='B leads within days')
+    """
+    index = table.labels.index(best)
+    leads, z = _compared(table, index, lower_is_better)
+    level = float(stats.norm.isf(delta / max(len(table.labels) - 1, 1)))
+    worst = int(np.argmin(np.where(np.arange(z.size) == index, np.inf, z)))
+    behind = np.flatnonzero((leads < 0.0) & np.isfinite(leads))
+    noun = "stretches of time" if table.noun == "stretch" else f"{table.noun}s"
+    if z[worst] >= level:
+        return WithinDays(best, True, f"{named(best)} leads within {noun}")
+    if np.isnan(leads[worst]):
+        text = f"{named(best)} and {named(table.labels[worst])} share no {table.noun}"
+        return WithinDays(best, False, text)
+    if behind.size:
+        leader = table.labels[int(behind[np.argmin(leads[behind])])]
+        return WithinDays(leader, False, f"within {noun}, {named(leader)} leads {named(best)}")
+    text = f"within {noun}, {named(best)} no longer leads {named(table.labels[worst])} clearly"
+    return WithinDays(best, False, text)
+
+
+def carried_by(table: DayTable, day: int, best: Label, delta: float, *, lower_is_better: bool = False) -> str:
+    """Return in words that a lead falls without a day, and that the day made most of it; empty if it did not."""
+    index, rest = table.labels.index(best), table.without(day)
+    level = float(stats.norm.isf(delta / max(len(table.labels) - 1, 1)))
+    leads, z = _pooled(rest, index, lower_is_better)
+    before, _ = _pooled(table, index, lower_is_better)
+    lost = (z < level) & (leads < _CARRIED * before)
+    lost[index] = False
+    if not lost.any():
+        return ""
+    rival = int(np.argmin(np.where(lost, z, np.inf)))
+    verb = "does not lead" if leads[rival] <= 0.0 else "no longer leads"
+    clearly = "" if leads[rival] <= 0.0 else " clearly"
+    that = "it" if table.noun == "stretch" else f"that {table.noun}"
+    return f"without {that}, {named(best)} {verb} {named(table.labels[rival])}{clearly}"
+
+
+def _compared(table: DayTable, best: int, lower_is_better: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lead of an arm over each other, within days, and its z; not a number, and 0, if no day is shared."""
+    sign = -1.0 if lower_is_better else 1.0
+    number, variance = table.number, table.variances()
+    mean = sign * table.sums / np.maximum(number, 1.0)
+    both = number * number[:, [best]]
+    weight = np.divide(both, number + number[:, [best]], out=np.zeros_like(both), where=both > 0.0)
+    total = weight.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lead = (weight * (mean[:, [best]] - mean)).sum(axis=0) / total
+        noise = variance[best] / number[:, [best]] + variance[None, :] / number
+        error = np.sqrt(np.where(weight > 0.0, weight**2 * noise, 0.0).sum(axis=0)) / total
+        z = np.where(error > 0.0, lead / error, np.where(lead > 0.0, np.inf, 0.0))
+    return lead, np.where(total > 0.0, z, 0.0)
+
+
+def _pooled(table: DayTable, best: int, lower_is_better: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lead of an arm over each other, all days together, and its z."""
+    sign = -1.0 if lower_is_better else 1.0
+    number = np.maximum(table.number.sum(axis=0), 1.0)
+    mean = sign * table.sums.sum(axis=0) / number
+    variance = np.maximum(table.squares.sum(axis=0) / number - mean**2, 0.0) / number
+    lead, error = mean[best] - mean, np.sqrt(variance[best] + variance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return lead, np.where(error > 0.0, lead / error, np.where(lead > 0.0, np.inf, 0.0))
