@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bestarm.errors import NotFoundError as NotFoundError
     from bestarm.errors import PolicyError as PolicyError
     from bestarm.errors import StoreError as StoreError
+    from bestarm.errors import UnclearError as UnclearError
     from bestarm.errors import WaitingError as WaitingError
     from bestarm.identification.drivers import identify as identify
     from bestarm.identification.drivers import identify_async as identify_async
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from bestarm.live import Study as Study
     from bestarm.live import backup_studies as backup_studies
     from bestarm.live import import_studies as import_studies
+    from bestarm.log.certificate import Verification as Verification
+    from bestarm.log.certificate import verify_certificate as verify_certificate
     from bestarm.log.inspect import inspect_log as inspect_log
     from bestarm.log.result import LogResult as LogResult
     from bestarm.log.verdict import identify_log as identify_log
@@ -96,6 +99,8 @@ HOMES = {
     "StoreError": "bestarm.errors",
     "Study": "bestarm.live",
     "Trials": "bestarm.simulation",
+    "UnclearError": "bestarm.errors",
+    "Verification": "bestarm.log.certificate",
     "WaitingError": "bestarm.errors",
     "adversaries": "bestarm.bandits",
     "attack_table": "bestarm.simulation.attack_bench",
@@ -115,6 +120,7 @@ HOMES = {
     "simulate": "bestarm.simulation",
     "testing": "bestarm",
     "theory": "bestarm",
+    "verify_certificate": "bestarm.log.certificate",
 }
 # Of these, the ones that are modules.
 ROOMS = ("adversaries", "attacks", "datasets", "estimators", "reference", "testing", "theory")

@@ -41,7 +41,13 @@ class Command:
         if isinstance(self.run, typer.Typer):
             app.add_typer(self.run)
         else:
-            app.command(cls=self.kind, epilog=self.epilog)(grouped(self.run))
+            app.command(cls=self.kind, help=_unwrapped(self.run), epilog=self.epilog)(grouped(self.run))
+
+
+def _unwrapped(function: Callable[..., Any]) -> str:
+    """Return a docstring with each paragraph on one line: typer keeps line breaks, and a terminal wraps again."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def grouped(function: Callable[..., Any]) -> Callable[..., Any]:

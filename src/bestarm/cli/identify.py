@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.log_options import ColumnOptions, LogFiles, LogQuestionOptions, ReplayOptions
+from bestarm.cli.log_options import OUTPUT, ColumnOptions, LogCommand, LogFiles, LogQuestionOptions, ReplayOptions
 from bestarm.cli.options import explained_of_logs
 from bestarm.cli.output import Format, arm_rows, exit_code, save_plot, write_rows
 from bestarm.errors import InputError
@@ -26,9 +26,33 @@ def identify(
     columns: ColumnOptions,
     question: LogQuestionOptions,
     replay: ReplayOptions,
-    report: Annotated[Path | None, typer.Option(help="Write a report to share to this file (.html or .md).")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Save a plot to this file (.png, .svg or .pdf).")] = None,
-    form: Annotated[Format, typer.Option("--format", help="Format of the verdict; csv lists the arms.")] = Format.table,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a report to share (.html or .md).", rich_help_panel=OUTPUT),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save a plot (.png, .svg or .pdf).", rich_help_panel=OUTPUT)
+    ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Print everything: assumptions, evidence, other epsilons, the file.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a certificate (.json), which bestarm verify can check.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    form: Annotated[
+        Format,
+        typer.Option("--format", help="Format of the verdict; csv lists the arms.", rich_help_panel=OUTPUT),
+    ] = Format.table,
 ) -> None:
     """Say which arm of a log is best, using all rows regardless of order, or why none is named.
 
@@ -38,10 +62,10 @@ def identify(
     With --source, of each source's own rows the first counts: their order matters unless there is a column of time.
     Asking again with another model, sigma or filter until an arm is named spends delta each time.
 
-    Exit code 0 if an arm is named, 3 if none is, 2 for bad input; 4 if an arm comes first but the rewards contradict
-    the assumptions (an alarm), so that nothing is claimed about it.
+    Exit code 0 if an arm is named and can be relied on, 3 if none is named, 2 for bad input; 4 if an arm is named but
+    should not be relied on: the rewards contradict the assumptions, or more looks fake than the answer survives.
     """
-    _check_places(report, plot)
+    _check_places(report, plot, certificate)
     result = _answer(log, columns.keywords() | question.keywords() | replay.keywords())
     if report is not None:
         result.report(report, command=shlex.join(["bestarm", *sys.argv[1:]]))
@@ -49,6 +73,9 @@ def identify(
     if plot is not None:
         save_plot(result.plot(), plot)
         print(f"written: {plot}", file=sys.stderr)
+    if certificate is not None:
+        result.certificate(certificate)
+        print(f"written: {certificate}", file=sys.stderr)
     if form is Format.json:
         more = {"verdict": str(result), "about_the_file": result.health.sentences()}
         print(json.dumps(more | json.loads(result.to_json()), indent=1))
@@ -57,7 +84,7 @@ def identify(
     else:
         from bestarm.cli.log_table import print_verdict
 
-        print_verdict(result)
+        print_verdict(result, explain=explain)
     raise typer.Exit(exit_code(result))
 
 
@@ -69,7 +96,7 @@ def _answer(log: list[str], question: dict[str, Any]) -> LogResult:
         return identify_log(log[0] if len(log) == 1 else log, progress=bar, **question)
 
 
-def _check_places(report: Path | None, plot: Path | None) -> None:
+def _check_places(report: Path | None, plot: Path | None, certificate: Path | None) -> None:
     """Reject files that cannot be written, before the log is read."""
     from bestarm.validation import writable_folder
 
@@ -77,6 +104,10 @@ def _check_places(report: Path | None, plot: Path | None) -> None:
         from bestarm.log.report import check_place
 
         check_place(report)
+    if certificate is not None:
+        from bestarm.log.certificate import check_place as check_certificate
+
+        check_certificate(certificate)
     if plot is not None:
         if plot.suffix.lower() not in (".png", ".svg", ".pdf"):
             raise InputError("plot", "end in .png, .svg or .pdf", str(plot), "the ending says what is drawn")
@@ -85,4 +116,18 @@ def _check_places(report: Path | None, plot: Path | None) -> None:
         writable_folder("plot", plot.parent)
 
 
-COMMAND = Command(identify, rank=3, epilog=explained_of_logs())
+EXAMPLES = {
+    "The best variant of a log, whose columns have obvious names": "bestarm identify log.csv",
+    "Stars from 1 to 5, in columns that you name": "bestarm identify films.csv --arm film --reward stars --bounds 1,5",
+    "Count fake users, not fake rows, and write a report": "bestarm identify log.csv --source user_id "
+    "--report report.html",
+}
+
+
+def _examples() -> str:
+    lines = (f"{what}:\n\n  {words}" for what, words in EXAMPLES.items())
+    return "\n\n".join(("Examples:", *lines))
+
+
+# The examples come last: a terminal shows the end of a long help.
+COMMAND = Command(identify, rank=3, epilog=f"{explained_of_logs()}\n\n{_examples()}", kind=LogCommand)

@@ -1,15 +1,56 @@
-"""The options about a log, which `identify` and `inspect` share."""
+"""The options about a log, which `identify` and `inspect` share, and the groups of them in the help."""
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from bestarm.cli.options import METHOD, Delta, given, named_method, names, pair
+from bestarm.cli.options import METHOD, given, named_method, names, pair
 from bestarm.contamination import CONTAMINATIONS, default
 from bestarm.errors import InputError
+
+# Groups of options, which each option names as its `rich_help_panel`.
+COMPARED, WHO_AND_WHEN, HOW_SURE = "What is compared", "Who and when", "How sure"
+OUTPUT, REPLAY = "Output", "Replay in order"
+GROUPS = (COMPARED, WHO_AND_WHEN, HOW_SURE, OUTPUT, REPLAY)  # in the order of the help
+
+
+class LogCommand(TyperCommand):
+    """A command about a log: its help lists the options by group, wherever they are declared."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the arguments, then the options by group; `--help`, which typer adds, is in that of the output."""
+        found: list[Any] = super().get_params(ctx)
+        for option in found:
+            if option.name == "help":
+                option.rich_help_panel = OUTPUT
+            if getattr(option, "is_flag", False):
+                option.metavar = ""  # typer shows <bool>, as if --wide took a value
+        return sorted(found, key=lambda one: GROUPS.index(_group(one)) if _group(one) in GROUPS else -1)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help without the opposites of flags: their column takes a quarter of a narrow terminal."""
+        shown = copy(self)
+        shown.params = [copy(option) for option in self.params]
+        for option in shown.params:
+            option.secondary_opts = []
+        super(LogCommand, shown).format_help(ctx, formatter)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the groups where rich does not (TYPER_USE_RICH=0): typer alone writes one list of options."""
+        for group, options in groupby(self.get_params(ctx), _group):
+            with formatter.section(group or "Arguments"):
+                formatter.write_dl([record for one in options if (record := one.get_help_record(ctx))])
+
+
+def _group(option: Any) -> str:
+    return getattr(option, "rich_help_panel", None) or ""
+
 
 LogFiles = Annotated[
     list[str],
@@ -28,38 +69,75 @@ class ColumnOptions:
     arm: Annotated[
         str | None,
         typer.Option(
-            metavar="COL", help="Column of the arm; guessed if its name is obvious. With --wide: the columns to use."
+            metavar="COL",
+            help="Column of what is compared, such as variant; guessed if its name is obvious. With --wide: the "
+            "columns to use.",
+            rich_help_panel=COMPARED,
         ),
     ] = None
-    reward: Annotated[str | None, typer.Option(metavar="COL", help="Column of the reward; guessed the same way.")] = (
-        None
-    )
+    reward: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="Column of the result of each row, such as a click or a rating; guessed the same way.",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None
     source: Annotated[
         str | None,
         typer.Option(
-            metavar="COL", help="Column that says who gave each reward: epsilon is then a share of these sources."
+            metavar="COL",
+            help="Column of who gave each reward, such as user_id. Fake sources are then counted, not fake rows.",
+            rich_help_panel=WHO_AND_WHEN,
         ),
     ] = None
     time: Annotated[
         str | None,
         typer.Option(
-            metavar="COL", help="Column of when each reward was given; guessed where order matters; no: there is none."
+            metavar="COL",
+            help="Column of when each reward was given; guessed where order matters; no: there is none.",
+            rich_help_panel=WHO_AND_WHEN,
         ),
     ] = None
     bounds: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Lowest and highest possible reward, such as 1,5.")
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Lowest and highest possible reward, such as 1,5 for stars.",
+            rich_help_panel=COMPARED,
+        ),
     ] = None
     wide: Annotated[
         bool,
         typer.Option(
-            "--wide", help="One column per arm (or only those in --arm A,B,C); each row has a reward for each."
+            "--wide",
+            help="Each arm has a column of its own, and each row a reward for each; --arm A,B,C picks some.",
+            rich_help_panel=COMPARED,
         ),
     ] = False
     counted: Annotated[
         str | None,
         typer.Option(
-            help="For rows that give an arm, a reward and how often it occurs: the column that says how often. Or one "
-            "column per reward value, as in bad=1,good=3. Or no, if this was guessed wrongly.",
+            metavar="COL",
+            help="Column of how often a row's arm and reward occurred. Or one column per reward value, as in "
+            "bad=1,good=3. Or no, if this was guessed wrongly.",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None
+    successes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="For a table of totals: column of how many succeeded. Needs --visits.",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None
+    visits: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="For a table of totals: column of how many there were in all.",
+            rich_help_panel=COMPARED,
         ),
     ] = None
 
@@ -81,7 +159,12 @@ class InspectedColumnOptions(ColumnOptions):
     """The same for `inspect`, which guesses the column of the source too."""
 
     source: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column that says who gave each reward; guessed the same way.")
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="Column of who gave each reward, such as user_id; guessed the same way.",
+            rich_help_panel=WHO_AND_WHEN,
+        ),
     ] = None
 
 
@@ -90,49 +173,118 @@ class LogQuestionOptions:
     """What is asked about a log: how much may be fake, how sure, how noisy; what to do with incomplete rows."""
 
     epsilon: Annotated[
-        float, typer.Option(help="Largest share that may be fake, such as 0.05 for 5 %; see --contamination.")
-    ]
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Largest share that may be fake, such as 0.05 for 5 %; see --contamination.",
+            show_default="the answer says how many fakes it survives",
+            rich_help_panel=HOW_SURE,
+        ),
+    ] = None
+    delta: Annotated[
+        float,
+        typer.Option(
+            metavar="P",
+            help="Accepted probability of a wrong answer, such as 0.05 for 5 %.",
+            rich_help_panel=HOW_SURE,
+        ),
+    ] = 0.05
+    stopping: Annotated[
+        str,
+        typer.Option(
+            metavar="fixed|any",
+            help="fixed: how many rewards there are did not depend on them. any: somebody may have stopped when it "
+            "looked good.",
+            rich_help_panel=HOW_SURE,
+        ),
+    ] = "fixed"
     sigma: Annotated[
         str | None,
         typer.Option(
             metavar="S|estimate",
-            help="Sub-Gaussian scale of a clean reward, if it has no bounds; estimate: take it from a quarter of the "
-            "rewards, which assumes that clean ones are normal.",
+            help="How far genuine rewards spread, if they have no bounds (sub-Gaussian scale). estimate: take it from "
+            "a quarter of the rewards, which assumes that genuine ones are normal.",
+            rich_help_panel=HOW_SURE,
         ),
     ] = None
     seed: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             help="With --sigma estimate: picks the rewards that it is taken from.",
             show_default="from the log's rewards",
+            rich_help_panel=HOW_SURE,
         ),
     ] = None
-    delta: Delta = 0.05
+    good_enough: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Name an arm that is proved to be at most this much worse than the best.",
+            rich_help_panel=HOW_SURE,
+        ),
+    ] = None
+    missing: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="If a reward is missing: refuse, drop (for unrelated reasons) or replaced (may have been removed).",
+            rich_help_panel=HOW_SURE,
+        ),
+    ] = "refuse"
+    on_bad_row: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="If a row cannot be used: refuse or skip.",
+            rich_help_panel=HOW_SURE,
+        ),
+    ] = "refuse"
+    lower_is_better: Annotated[
+        bool | None,
+        typer.Option(
+            "--lower-is-better/--higher-is-better",
+            help="Low rewards are good ones, as with latency; asked if the column's name suggests it, and "
+            "--higher-is-better says no.",
+            show_default="higher",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None
     contamination: Annotated[
         str | None,
         typer.Option(
-            help=f"What epsilon means: {', '.join(CONTAMINATIONS)} (see below).",
+            metavar="MODEL",
+            help=f"What may be fake (what epsilon is a share of): {', '.join(CONTAMINATIONS)}; see below.",
             show_default=f"{default('log')}; {default('log with sources')} with --source",
+            rich_help_panel=WHO_AND_WHEN,
         ),
     ] = None
     paired: Annotated[
         bool,
         typer.Option(
             "--paired",
-            help="Sources only: compare two arms by the difference between a source's rewards for them. The arms that "
-            "a source rewards must be fixed before its first reward.",
+            help="With --source: compare two arms by the difference between a source's rewards for them. The arms "
+            "that a source rewards must be fixed before its first reward.",
+            rich_help_panel=WHO_AND_WHEN,
         ),
     ] = False
-    good_enough: Annotated[
-        float | None, typer.Option(help="Name an arm that is proved to be at most this much worse than the best.")
-    ] = None
-    missing: Annotated[
-        str,
+    without: Annotated[
+        str | None,
         typer.Option(
-            help="If a reward is missing: refuse, drop (for unrelated reasons) or replaced (may have been removed)."
+            metavar="WHAT",
+            help="Leave out what inspection points at (suspicious), the sources in a file (a name a line), or rows by "
+            "a condition such as \"country = 'XX'\".",
+            rich_help_panel=WHO_AND_WHEN,
         ),
-    ] = "refuse"
-    on_bad_row: Annotated[str, typer.Option(help="If a row cannot be used: refuse or skip.")] = "refuse"
+    ] = None
+    inspect: Annotated[
+        bool,
+        typer.Option(
+            "--inspect/--no-inspect",
+            help="Whether to look for what seems made up, and compare it with what the answer survives.",
+            rich_help_panel=HOW_SURE,
+        ),
+    ] = True
 
     def keywords(self) -> dict[str, Any]:
         """Return the question as keyword arguments of `identify_log`."""
@@ -144,19 +296,30 @@ class ReplayOptions:
     """Whether and how the rows are replayed in order, in place of being weighed all at once."""
 
     sequential: Annotated[
-        bool, typer.Option("--sequential", help="Replay the rows in order instead, and stop once decided.")
+        bool,
+        typer.Option(
+            "--sequential",
+            help="Replay the rows in order, and stop once decided. The options below need it.",
+            rich_help_panel=REPLAY,
+        ),
     ] = False
-    method: Annotated[str, typer.Option(help=f"Replay only: {METHOD}")] = "certified"
+    method: Annotated[str, typer.Option(metavar="NAME", help=METHOD, rich_help_panel=REPLAY)] = "certified"
     resolution: Annotated[
         float | None,
         typer.Option(
-            help="Replay only: stop without a winner after about as many rewards as a lead of this size takes if "
-            "epsilon = 0.",
+            metavar="X",
+            help="Stop without a winner after about as many rewards as a lead of this size takes if epsilon = 0.",
             show_default="0.05 sigma; none if epsilon = 0",
+            rich_help_panel=REPLAY,
         ),
     ] = None
     exploration: Annotated[
-        str | None, typer.Option(help="Replay only: hoeffding, half, chernoff or none (not certified).")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="hoeffding, half, chernoff or none (not certified).",
+            rich_help_panel=REPLAY,
+        ),
     ] = None
 
     def keywords(self) -> dict[str, Any]:

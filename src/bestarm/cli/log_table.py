@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from bestarm.cli.output import Format, arm_rows, plain, write_rows
 from bestarm.cli.syntax import to_cli_syntax
+from bestarm.identification.wording.log_lines import LineWords
 from bestarm.identification.wording.log_verdict import LogWords, contradicted, other_epsilons
-from bestarm.identification.wording.text import in_cell, named_in_cell
+from bestarm.identification.wording.text import capital, in_cell, named_in_cell
 
 if TYPE_CHECKING:
     from bestarm.identification.result import ArmRow
@@ -26,11 +27,38 @@ _CELL = 60  # letters per cell that lists several things
 _HEAD = 11  # letters of the word that begins a line
 
 
-def print_verdict(result: LogResult) -> None:
-    """Print all that a log says."""
-    say(str(result))
+def print_verdict(result: LogResult, *, explain: bool = False) -> None:
+    """Print the three lines of a verdict, the table of arms and how to go on; or everything that a log says."""
+    print("\n".join(result.lines))
     print()
     _print_arms(result)
+    if explain:
+        _explain(result)
+    else:
+        _print_remarks(result)
+
+
+def _print_remarks(result: LogResult) -> None:
+    """Print what else was noticed about the answer and the file, and how to go on; guesses go to stderr."""
+    health = result.health
+    noticed = [*result.doubts[1:], *(f"{capital(each.text)}." for each in result.findings)]
+    noticed += health.sentences()[1 : len(health.sentences()) - len(health.guesses)]
+    if noticed:
+        print()
+        for sentence in dict.fromkeys(noticed):
+            say(f"- {to_cli_syntax(sentence)}", indent=2)
+    print()
+    for sentence in LineWords(result).next_steps():
+        say(to_cli_syntax(sentence))
+    for guess in health.guesses:
+        print(to_cli_syntax(guess), file=sys.stderr)
+
+
+def _explain(result: LogResult) -> None:
+    print()
+    say(str(result))
+    for finding in result.findings:
+        say(f"- {finding.details or capital(finding.text)}", indent=2)
     words = LogWords(result)
     facts = list(words.facts())
     if facts:
@@ -59,11 +87,14 @@ def say(text: str, indent: int = 0) -> None:
 
 def _print_arms(result: LogResult) -> None:
     """Print one row per arm, the best first, with its interval drawn on a scale that all share."""
-    first = LogWords(result).first
+    words = LogWords(result)
+    first = words.first
 
     def rank(row: dict[str, Any]) -> tuple[bool, bool, float, float]:
         mean = result.means.get(row["label"], math.nan)
-        return row["label"] != first, math.isnan(row["estimate"]), -row["estimate"], math.inf if mean != mean else -mean
+        better = -words.sign
+        last = math.inf if math.isnan(mean) else better * mean
+        return row["label"] != first, math.isnan(row["estimate"]), better * row["estimate"], last
 
     shown = sorted(arm_rows(result), key=rank)[:_SHOWN]
     by_label = {row.label: row for row in result.arms}
@@ -87,8 +118,7 @@ def _print_arms(result: LogResult) -> None:
 
 
 def _scale(result: LogResult, rows: list[ArmRow]) -> tuple[float, float] | None:
-    if result.bounds is not None:
-        return result.bounds
+    """Return the ends of the axis that all bars share: those of the intervals, so that small rates differ."""
     fitting = [end for row in rows if row.lower <= row.upper for end in (row.lower, row.upper)]
     ends = [value for value in (*fitting, *(row.estimate for row in rows)) if math.isfinite(value)]
     return (min(ends), max(ends)) if ends and min(ends) < max(ends) else None

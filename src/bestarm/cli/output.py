@@ -50,10 +50,10 @@ def write_rows(rows: Sequence[Row], form: Format) -> None:
 
 
 def exit_code(result: Result) -> int:
-    """Return 0 if an arm is named, else 3; 4 if one comes first but nothing is claimed of it."""
+    """Return 0 if an arm is named and can be relied on, 3 if none is, and 4 if one is but should not be relied on."""
     if result.best is None:
         return NO_WINNER
-    return NO_CLAIM if result.alarms else 0
+    return 0 if result.trusted else NO_CLAIM
 
 
 def save_plot(figure: Figure, path: Path) -> None:

@@ -3,27 +3,65 @@
 from __future__ import annotations
 
 import shlex
+import sys
+from collections.abc import Iterator, Sequence
 
-from bestarm.phrases import Setting, phrase
+from bestarm.phrases import Call, Setting, phrase
 
 _TAKE_NO = ("counted", "time")  # options whose value `no` is False in Python
 _FLAGS = {"address": "--dask"}  # where the flag is not the name of the parameter
+_OPPOSITES = {"--lower-is-better": "--higher-is-better"}  # flags that stand for False
 
 
-def cli_syntax(setting: Setting) -> str:
-    """Return a setting as an option.
+def cli_syntax(mentioned: Setting | Call) -> str:
+    """Return a setting as an option, or a call as the command that was typed, with its settings.
 
     >>> cli_syntax(Setting("on_bad_row", "skip")), cli_syntax(Setting("time", False))
     ('--on-bad-row skip', '--time no')
     """
-    flag = _FLAGS.get(setting.name, f"--{setting.name.replace('_', '-')}")
-    value = setting.value
+    if isinstance(mentioned, Call):
+        return _command(sys.argv[1:], mentioned.settings)
+    flag, value = _flag(mentioned), mentioned.value
     if value is ... or value is True:
         return flag
     if value is False:
-        return f"{flag} no" if setting.name in _TAKE_NO else f"no {flag}"
-    text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        return f"{flag} no" if mentioned.name in _TAKE_NO else _OPPOSITES.get(flag, f"no {flag}")
+    text = ",".join(map(_text, value)) if isinstance(value, tuple) else str(value)
+    if text.startswith("-"):  # as in --bounds=-1,1, or it would be taken for an option
+        return f"{flag}={shlex.quote(text)}"
     return f"{flag} {shlex.quote(text)}"
+
+
+def _flag(setting: Setting) -> str:
+    return _FLAGS.get(setting.name, f"--{setting.name.replace('_', '-')}")
+
+
+def _text(value: object) -> str:
+    """Return an end of a range: 5 for 5.0."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _command(typed: Sequence[str], settings: Sequence[Setting]) -> str:
+    """Return the command with settings that replace those which were typed.
+
+    >>> _command(["identify", "my votes.csv", "--arm", "captoin"], [Setting("arm", "caption")])
+    "bestarm identify 'my votes.csv' --arm caption"
+    """
+    flags = {_flag(each): not isinstance(each.value, bool) or each.name in _TAKE_NO for each in settings}
+    flags |= {_OPPOSITES[flag]: False for flag in flags if flag in _OPPOSITES}
+    kept = list(_without(typed, flags))
+    return " ".join((shlex.join(["bestarm", *kept]), *map(cli_syntax, settings)))
+
+
+def _without(typed: Sequence[str], flags: dict[str, bool]) -> Iterator[str]:
+    """Yield the words that are not among some options; of each it is known whether a value follows."""
+    words = iter(typed)
+    for word in words:
+        flag, has_value, _ = word.partition("=")
+        if flag not in flags:
+            yield word
+        elif flags[flag] and not has_value:
+            next(words, None)
 
 
 def to_cli_syntax(text: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40
 WINNER, CANDIDATE, OUT = "#1b7837", "#2166ac", "#999999"
+DOUBTED = "#B35900"  # a named arm that is not to be relied on
 MOST_LETTERS = 28  # of a label
 LEAST_SHOWN = 1e-12  # of p-values
 FADED = 0.45  # of an arm that is ruled out
@@ -66,9 +67,14 @@ def draw_result(result: Any, history: Sequence[tuple[int, float]] = (), axes: Ax
     return figure
 
 
+def colour_of_named(result: Any) -> str:
+    """Return the colour of the named arm: green only if it can be relied on."""
+    return WINNER if result.trusted else DOUBTED
+
+
 def _colour(result: Any, label: Any) -> str:
     if label == result.best:
-        return WINNER
+        return colour_of_named(result)
     return CANDIDATE if label in result.candidates else OUT
 
 

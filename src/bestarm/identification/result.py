@@ -137,6 +137,11 @@ class Result(Generic[LabelT]):
         return self.p_value
 
     @property
+    def trusted(self) -> bool:
+        """Whether an arm is named, and no alarm contradicts it."""
+        return self.best is not None and not self.alarms
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """The assumptions of the promise, one by one."""
         return tuple(self.promise.split("; ")) if self.promise else ()

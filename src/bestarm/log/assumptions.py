@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.contamination import Contamination
+from bestarm.contamination.words import FIXED, HOW_MANY
 from bestarm.errors import InputError
 from bestarm.log.rewards import Rewards
 from bestarm.phrases import Phrase, Setting, phrase
@@ -19,9 +20,16 @@ from bestarm.problem import Problem
 Counts = NDArray[np.int64]
 
 
-def promise(rewards: Rewards, model: Contamination, paired: bool = False) -> str:
-    """Return the assumptions behind the error probability, in plain words."""
-    said = model.log_promise(paired)
+def promise(
+    rewards: Rewards, model: Contamination, paired: bool = False, *, exact: bool = False, allowed: str | None = None
+) -> str:
+    """Return the assumptions behind the error probability, in plain words.
+
+    `exact` is for a test of a fixed number of rewards; `allowed`, without an epsilon, is what the answer survives.
+    """
+    said = model.log_promise(paired) if allowed is None else model.log_promise_for(allowed, paired)
+    if exact:
+        said = said.replace(HOW_MANY, FIXED)
     health, lost = rewards.health, int(rewards.missing.sum())
     which = "missing" if not health.outside else "missing or out-of-bounds" if health.missing else "out-of-bounds"
     if lost and model.by_source:
@@ -34,6 +42,10 @@ def promise(rewards: Rewards, model: Contamination, paired: bool = False) -> str
     if out:
         rows, theirs = ("rows were", "their rewards") if out > 1 else ("row was", "its reward")
         said += f"; that {out:,} {rows} left out has nothing to do with {theirs}"
+    if health.left_out and health.left_out_by_rewards:
+        said += f"; honest rows among the {health.left_out:,} that were left out ({health.left_out_how}) count as fake"
+    elif health.left_out:
+        said += f"; the {health.left_out:,} rows left out ({health.left_out_how}) were not chosen by their rewards"
     return said
 
 

@@ -16,14 +16,15 @@ from bestarm.identification.wording.text import printable
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|~#$&{}])")
 _STARTS = re.compile(r"^(\d*)([-+=.)])(?=\s|$)")  # what would begin a list, or make a heading of the line before
-_NUMBER = re.compile(r"[-−]?[0-9][0-9.,e+-]*( %)?( to .*)?|–|")
+_NUMBER = re.compile(r"[-−]?[0-9][0-9.,e+-]*( %| points)?( to .*)?|–|")
 
-Kind = Literal["paragraph", "note", "named", "none", "alarm", "bullets", "code"]
+Kind = Literal["paragraph", "note", "named", "doubted", "none", "alarm", "bullets", "code"]
+Tone = Literal["good", "doubted", "plain"]
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text and items below it; "named" and "none" are answers, which are seen first, and a "note" is seen last."""
+    """A text and items below it; "named", "doubted" and "none" are answers, seen first, and a "note" is seen last."""
 
     kind: Kind
     text: str = ""
@@ -37,12 +38,13 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `marked` is the index of the row that stands out."""
+    """A table; `marked` is the index of the row that stands out, and `tone` says as what."""
 
     kind: ClassVar = "table"
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     marked: int | None = None
+    tone: Tone = "plain"
 
     @property
     def columns(self) -> list[tuple[str, bool]]:

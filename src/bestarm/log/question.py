@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bestarm.contamination import Contamination, default, resolve
 from bestarm.contamination import checked as checked_model
 from bestarm.errors import InputError
+from bestarm.log.bounds import ask_for_bounds, ask_for_direction, bounds_of
+from bestarm.log.names import sounds_lower_is_better
 from bestarm.log.rewards import Rewards
 from bestarm.phrases import Phrase, Setting
 from bestarm.problem import pose
@@ -25,7 +27,7 @@ class LogQuestion:
     0.05
     """
 
-    epsilon: float
+    epsilon: float | None = None
     delta: float = 0.05
     sigma: float | str | None = None
     bounds: tuple[float, float] | None = None
@@ -33,21 +35,26 @@ class LogQuestion:
     good_enough: float | None = None
     paired: bool = False
     seed: int | None = None
+    stopping: str = "fixed"
+    lower_is_better: bool | None = None
 
     def __post_init__(self) -> None:
         if self.contamination is not None:
             object.__setattr__(self, "contamination", checked_model(self.contamination))
         if isinstance(self.sigma, str):
             one_of("sigma", self.sigma, (ESTIMATE,), " or a number")
+            if self.epsilon is None:
+                fix = "sigma is estimated for one epsilon, such as 0.01; with bounds none is needed"
+                raise InputError("epsilon", Phrase("be given with {}", Setting("sigma", ESTIMATE)), None, fix)
             checked(delta=self.delta, epsilon=self.epsilon)
             if self.bounds is not None:
                 fix = "bounds are all that is needed"
                 raise InputError("sigma", "be left out where there are bounds", self.sigma, fix)
-        elif self.sigma is None and self.bounds is None:
-            fix = "bounds are better: {} for one to five stars; inspect says what a log supports"
-            raise InputError("sigma", "be given, or bounds", "neither", Phrase(fix, Setting("bounds", (1, 5))))
+        elif self.sigma is None and self.bounds is None:  # rewards of 0 and 1 need neither: see `scaled`
+            checked(delta=self.delta, epsilon=self.least_epsilon)
         else:
-            pose(2, delta=self.delta, epsilon=self.epsilon, sigma=self.sigma, bounds=self.bounds)
+            pose(2, delta=self.delta, epsilon=self.least_epsilon, sigma=self.sigma, bounds=self.bounds)
+        one_of("stopping", self.stopping, ("fixed", "any"))
         if self.seed is not None:
             checked(seed=self.seed)
             if self.sigma != ESTIMATE:
@@ -55,6 +62,26 @@ class LogQuestion:
                 raise InputError("seed", rule, self.seed, "nothing else is picked at random")
         if self.good_enough is not None:
             object.__setattr__(self, "good_enough", checked(good_enough=self.good_enough)[0])
+
+    @property
+    def least_epsilon(self) -> float:
+        """The epsilon that was given; without one 0, as every count is then looked at from 0 on."""
+        return 0.0 if self.epsilon is None else self.epsilon
+
+    def scaled(self, rewards: Rewards) -> LogQuestion:
+        """Return the question with all that the rewards make obvious: bounds of 0 and 1, and that higher is better.
+
+        What is not obvious is asked.
+        """
+        found = self.bounds
+        if self.sigma is None and found is None:
+            found = bounds_of(rewards)
+        is_scaled = self.sigma is not None or found is not None
+        if self.lower_is_better is None and sounds_lower_is_better(rewards.health.reward):
+            raise ask_for_direction(rewards, needs_bounds=not is_scaled)
+        if not is_scaled:
+            raise ask_for_bounds(rewards, self.epsilon)
+        return replace(self, bounds=found, lower_is_better=bool(self.lower_is_better))
 
     def model(self, rewards: Rewards) -> Contamination:
         """Return what epsilon means: as was said or, by default, depending on whether the log has sources."""

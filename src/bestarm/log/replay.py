@@ -14,12 +14,14 @@ from bestarm.identification.identifier import Identifier
 from bestarm.identification.result import Result
 from bestarm.identification.robustness import Sensitivity
 from bestarm.identification.wording.alarms import after_the_decision
+from bestarm.log.inspection import Inspected, find_left_out, inspect_open
 from bestarm.log.pricing import count_discounted
 from bestarm.log.question import LogQuestion
 from bestarm.log.reading import DATES, Progress, count_rewards, open_log
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.log.spec import LogSpec
+from bestarm.log.trust import with_findings
 from bestarm.methods import get_method
 from bestarm.methods.bets import farthest_clip
 from bestarm.phrases import Phrase, Setting
@@ -43,16 +45,22 @@ def replay_log(
     Options are those of the method; one that is None or False was not given.
     """
     without = Phrase("leave out {}", Setting("sequential", True))
-    if isinstance(question.sigma, str):
+    if question.epsilon is None:
+        raise InputError("epsilon", "be given for a replay", None, without)
+    epsilon, sigma = question.epsilon, question.sigma
+    if question.lower_is_better:
+        raise InputError("lower_is_better", "be left out for a replay", True, without)
+    if isinstance(sigma, str):
         fix = Phrase("estimate it without {} first", Setting("sequential", True))
-        raise InputError("sigma", "be a number for a replay", question.sigma, fix)
+        raise InputError("sigma", "be a number for a replay", sigma, fix)
     if isinstance(data, Rewards):
         raise InputError("data", "be the log itself for a replay", "Rewards", "rewards that were read have no order")
     if spec.missing == "replaced":
         raise InputError("missing", "be drop or refuse for a replay", "replaced", without)
     get_method(method)  # reject a bad method before reading the log
-    rewards, rows = _rows(data, replace(spec, needs_time=True), progress)
+    rewards, rows, inspected = _rows(data, replace(spec, needs_time=True), progress)
     model = question.model(rewards)
+    question = question.scaled(rewards)
     options |= {"good_enough": question.good_enough, "paired": question.paired}
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     if question.contamination is not None or method == "certified":
@@ -61,8 +69,8 @@ def replay_log(
         Identifier,
         rewards.labels,
         delta=question.delta,
-        epsilon=question.epsilon,
-        sigma=question.sigma,
+        epsilon=epsilon,
+        sigma=sigma,
         bounds=question.bounds,
         method=method,
         **given,
@@ -80,17 +88,15 @@ def replay_log(
     weighed: tuple[Sensitivity, ...] = ()
     if result.p_value is not None and not model.by_source:
         if not result.alarms:  # later rewards may contradict the assumptions too
-            (later,) = (row.alarms for row in finder.sensitivity([question.epsilon]))
+            (later,) = (row.alarms for row in finder.sensitivity([epsilon]))
             told["alarms"] = tuple(map(after_the_decision, later))
         used = new()
         used.tell_many(list(labels[rows["arm"][: result.pulls]]), rows["value"][: result.pulls])
-        named = Sensitivity(
-            question.epsilon, result.status, result.best, result.candidates, told["limit"], result.alarms
-        )
-        weighed = tuple(named if row.epsilon == question.epsilon else row for row in used.sensitivity())
+        named = Sensitivity(epsilon, result.status, result.best, result.candidates, told["limit"], result.alarms)
+        weighed = tuple(named if row.epsilon == epsilon else row for row in used.sensitivity())
     if told["alarms"]:
         told |= {"p_value": None, "tolerance": None, "overturn": None, "leads": {}}
-    return LogResult(
+    found = LogResult(
         **told,
         rows=rewards.total,
         ignored=rewards.total - result.pulls,
@@ -101,6 +107,9 @@ def replay_log(
         discounted=_discounted(rewards, rows, result, means),
         health=rewards.health,
     )
+    if spec.without is not None:
+        found = replace(found, left_out=rewards.health.left_out, left_out_how=rewards.health.left_out_how)
+    return found if inspected is None else with_findings(found, inspected.findings, inspected.falls)
 
 
 def _means(rewards: Rewards, rows: dict[str, Any], result: Result, model: Contamination) -> dict[Any, float]:
@@ -128,9 +137,9 @@ def _discounted(rewards: Rewards, rows: dict[str, Any], result: Result, means: d
     return found
 
 
-def _rows(data: Any, spec: LogSpec, progress: Progress | None) -> tuple[Rewards, dict[str, Any]]:
-    """Return the rewards, and the rows in order: index of the arm, value and source."""
-    with open_log(data, spec, progress) as log:
+def _rows(data: Any, spec: LogSpec, progress: Progress | None) -> tuple[Rewards, dict[str, Any], Inspected | None]:
+    """Return the rewards, the rows in order (index of the arm, value and source), and what inspection found."""
+    with open_log(data, spec, progress, find_left_out(data, spec, progress)) as log:
         rewards = count_rewards(log)
         if rewards.health.layout == "counted":
             raise InputError("sequential", "be False for a counted log", True, "counts have no order")
@@ -138,4 +147,4 @@ def _rows(data: Any, spec: LogSpec, progress: Progress | None) -> tuple[Rewards,
             rule = f"be numbers or dates {DATES} for a replay in its order"
             fix = Phrase("correct it, or say {} for the order of the file", Setting("time", False))
             raise InputError("time", rule, log.lost_time, fix)
-        return rewards, log.in_order()
+        return rewards, log.in_order(), inspect_open(log, rewards) if spec.inspect else None

@@ -11,22 +11,27 @@ import platform
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 from bestarm.errors import InputError
+from bestarm.identification.wording.log_lines import CLEAN
 from bestarm.identification.wording.log_page import (
     BESIDE,
     CONTRADICTION,
     CURVE,
+    EVIDENCE,
+    HINTS,
     INSIDE,
     MOST_LETTERS,
     NO_CLAIM_HERE,
     NO_TABLE,
+    NOT_INSPECTED,
     PageWords,
 )
 from bestarm.identification.wording.text import number_shown, percent, short
-from bestarm.log.page import Block, Page, ReportPicture, Section, Table, Text, svg_address
-from bestarm.log.picture import MOST_ROWS, as_file, draw, ranked_rows
+from bestarm.log.page import Block, Page, ReportPicture, Section, Table, Text, Tone, svg_address
+from bestarm.log.picture import MOST_ROWS, as_file, draw, ranked_rows, shows_curve, shows_survival
 from bestarm.log.result import LogResult
 from bestarm.validation import writable_folder
 
@@ -74,34 +79,45 @@ class _Report:
         """Return the page, with pictures in it or with one in a file of this name beside it."""
         words = self._words
         sections = (
-            Section("The question", "question", [Text("paragraph", words.asked()), _bullets(words.settings())]),
             Section("The answer", "answer", self._answer()),
-            Section("The picture", "picture", [self._picture(picture), _bullets(words.legend(MOST_ROWS))]),
-            Section("The arms", "arms", self._arms()),
+            Section("The picture", "picture", [*self._pictures(picture), _bullets(words.legend(MOST_ROWS))]),
             Section("What if more is fake?", "sensitivity", self._sensitivity(with_curve=not picture)),
+            Section("What inspection found", "found", self._found()),
+            Section("The arms", "arms", self._arms()),
+            Section("The question", "question", [Text("paragraph", words.asked()), _bullets(words.settings())]),
             Section("Data health", "health", self._health()),
             Section("What it rests on", "assumptions", self._assumptions()),
             Section("How to repeat it", "repeat", self._repeat()),
         )
-        return Page(words.page_title(), sections)
+        return Page(words.page_title(self._result.health.files), sections)
 
     def _answer(self) -> list[Block]:
-        words = self._words
+        words, (first, *others) = self._words, self._result.lines
+        doubts = words.more_doubts()
         remarks = words.remarks()
         return [
-            Text("named" if self._result.best is not None and not self._result.alarms else "none", words.headline()),
+            Text(self._kind_of_answer(), words.cut(first), [words.cut(line) for line in others]),
+            *([_bullets(doubts)] if doubts else []),
             *self._alarm(NO_CLAIM_HERE),
             Text("paragraph", words.answer()),
             *([_bullets(remarks)] if remarks else []),
         ]
 
+    def _kind_of_answer(self) -> Literal["named", "doubted", "none"]:
+        if self._result.trusted:
+            return "named"
+        return "none" if self._result.best is None and not self._result.alarms else "doubted"
+
     def _alarm(self, text: str) -> list[Block]:
         return [Text("alarm", text, self._words.alarms())] if self._result.alarms else []
 
-    def _picture(self, name: str) -> ReportPicture:
+    def _pictures(self, name: str) -> Iterator[ReportPicture]:
         if name:
-            return ReportPicture(f"{self._words.headline()}: {BESIDE}", quote(name))
-        return self._drawn(f"{self._words.headline()}: {INSIDE}", curve=False)
+            yield ReportPicture(f"{self._words.headline()}: {BESIDE}", quote(name))
+            return
+        if shows_survival(self._result):
+            yield self._drawn(f"{self._words.headline()}: {EVIDENCE}", arms=False, curve=False)
+        yield self._drawn(f"{self._words.headline()}: {INSIDE}", survival=False, curve=False)
 
     def _drawn(self, described: str, **parts: bool) -> ReportPicture:
         wide, narrow = (svg_address(as_file(draw(self._result, tall=tall, **parts), "svg")) for tall in (False, True))
@@ -123,7 +139,8 @@ class _Report:
         columns["verdict"] = words.standing
         rows = ranked_rows(result)[:_MOST_ARMS]
         cells = [[cell(row) for cell in columns.values()] for row in rows]
-        blocks: list[Block] = [Table(list(columns), cells, 0 if result.best is not None else None)]
+        tone: Tone = "good" if result.trusted else "doubted"
+        blocks: list[Block] = [Table(list(columns), cells, 0 if result.best is not None else None, tone)]
         if len(result.arms) > _MOST_ARMS:
             blocks.append(Text("paragraph", words.left_out(_MOST_ARMS)))
         return [*blocks, Text("note", words.about_the_arms())]
@@ -133,9 +150,16 @@ class _Report:
         blocks: list[Block] = [Text("paragraph", sentence) for sentence in words.survives()]
         if not self._result.sensitivity:
             return [*blocks, Text("note", NO_TABLE)]
-        if with_curve:
-            blocks.append(self._drawn(CURVE, arms=False))
+        if with_curve and shows_curve(self._result):
+            blocks.append(self._drawn(CURVE, arms=False, survival=False))
         return [*blocks, self._over_epsilon(), Text("note", words.how_to_read())]
+
+    def _found(self) -> list[Block]:
+        """Return what inspection found, and what the answer survives of it."""
+        findings = self._words.found()
+        if findings:
+            return [_bullets(findings), Text("note", HINTS)]
+        return [Text("paragraph", CLEAN if self._result.inspected else NOT_INSPECTED)]
 
     def _over_epsilon(self) -> Table:
         """Return the verdict at each epsilon; the last lines are made one if they are alike."""
@@ -146,7 +170,7 @@ class _Report:
         things = "sources" if result.sources is not None else "rewards"
         head = ["epsilon", *([f"{things}, at most"] if total is not None else []), "verdict", "may be the best"]
         weighed = result.sensitivity
-        own = [row.epsilon for row in weighed].index(result.epsilon)
+        own = [row.epsilon for row in weighed].index(result.epsilon)  # without an epsilon, the line at 0
         last = len(weighed) - 1
         while last - 1 > own and words.at_epsilon(weighed[last - 1]) == words.at_epsilon(weighed[-1]):
             last -= 1
@@ -156,7 +180,7 @@ class _Report:
             if total is not None:
                 cells.append(_range(*(f"{words.model.allowed(each.epsilon, total):,}" for each in (first, end))))
             rows.append([*cells, *words.at_epsilon(first)])
-        return Table(head, rows, own)
+        return Table(head, rows, None if result.for_all_counts else own)
 
     def _health(self) -> list[Block]:
         health = self._result.health
@@ -208,7 +232,8 @@ def _left_out(result: LogResult) -> Iterator[str]:
     health = result.health
     if health.missing:
         missing = f"{percent(health.missing_share)} of the rewards that should be there are missing"
-        yield f"{missing}; epsilon is {percent(result.epsilon)}."
+        allowed = "" if result.for_all_counts else f"; epsilon is {percent(result.epsilon)}"
+        yield f"{missing}{allowed}."
     if not result.ignored:
         return
     if result.sequential:
@@ -227,7 +252,7 @@ def _settings(result: LogResult) -> Iterator[tuple[str, str]]:
     if result.method != "certified":
         yield "method", result.method
     yield "delta", f"{result.delta!r}"
-    yield "epsilon", f"{result.epsilon!r}"
+    yield "epsilon", "none given" if result.for_all_counts else f"{result.epsilon!r}"
     yield "contamination", str(result.options.get("contamination"))
     if result.bounds is not None:
         yield "bounds", f"{result.bounds[0]:g}, {result.bounds[1]:g}"
@@ -236,8 +261,12 @@ def _settings(result: LogResult) -> Iterator[tuple[str, str]]:
     for name in ("good_enough", "paired"):
         if result.options.get(name):
             yield name, str(result.options[name])
+    if result.lower_is_better:
+        yield "lower_is_better", "True"
     if result.sequential:
         yield "sequential", "True"
+    else:
+        yield "stopping", result.stopping
     if result.health.rows:
         yield "layout of the log", result.health.layout
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bestarm.identification.wording.log_lines import LineWords
 from bestarm.identification.wording.log_verdict import LogFacts, LogWords
 from bestarm.log.rewards import Health
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from bestarm.log.certificate import Basis
 
 
 @dataclass(frozen=True)
@@ -57,21 +60,63 @@ class LogResult(LogFacts):
         the evidence discounts, do not move the estimate.
     discounted : dict
         For each arm, how many rewards lie so far from its estimate, on the side of its mean, that all bets clip them.
+    for_all_counts : bool
+        Whether no epsilon was given. Then the claim is that the named arm is the best, or more than `overturn` rewards
+        are fake, which is wrong with probability at most delta whatever the number of fakes is; everything else is
+        as at epsilon = 0, and JSON has null for it. If a coin decides, the claim goes by `tolerance`.
+    survival : tuple of (int, float)
+        Numbers of fakes, and the p-value of the winner (or leader) with as many; empty if a coin decides.
+    stopping : {"fixed", "any"}
+        Whether the number of rewards was fixed, or may have depended on them.
+    exact : bool
+        Whether an exact test of 0/1 rewards was used, for which `stopping` is "fixed".
+    floor : float or None
+        If contamination hides the lead: the lead below which nothing can be proved at this epsilon, however many
+        rewards of this kind there are.
+    lower_is_better : bool
+        Whether the lowest mean is the best.
+    metric : Metric
+        The names of the columns, and the words for what is measured.
+    inspected : bool
+        Whether the log was inspected.
+    findings : tuple of Finding
+        What inspection found.
+    doubts : tuple of str
+        Why the named arm is not `trusted`: a sentence for each finding that is more than it survives.
+    left_out : int
+        How many rows were left out, and `left_out_how` which, in a few words: empty if none were found, None if all
+        were to be used.
     health : Health
         Counts about the file.
     """
 
     health: Health = field(default_factory=Health)
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The verdict in three short lines: who is best, what that survives, and what inspection found."""
+        return tuple(LineWords(self).lines())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain dicts, lists and numbers; epsilon is None if none was given."""
+        fields = super().to_dict()
+        if self.for_all_counts:
+            fields["epsilon"] = None
+        for name in ("survival", "findings", "doubts"):
+            fields[name] = list(fields[name])
+        return fields | {"lines": list(self.lines), "trusted": self.trusted}
+
     def plot(self, axes: Axes | None = None) -> Figure:
-        """Return a figure of intervals, leads and verdicts at other epsilons; on given axes, of the intervals alone.
+        """Return a figure of intervals, leads and what the answer survives; on given axes, of the intervals alone.
+
+        If an epsilon was given, it also shows the verdicts at other epsilons.
 
         Examples
         --------
         >>> import pandas as pd
         >>> from bestarm import identify_log
         >>> votes = pd.DataFrame({"caption": ["A"] * 200 + ["B"] * 200, "stars": [2, 1] * 100 + [5, 4] * 100})
-        >>> result = identify_log(votes, arm="caption", reward="stars", epsilon=0.02, bounds=(1, 5))
+        >>> result = identify_log(votes, arm="caption", reward="stars", bounds=(1, 5))
         >>> len(result.plot().axes)
         3
         """
@@ -90,6 +135,33 @@ class LogResult(LogFacts):
         from bestarm.log.report import write_report
 
         write_report(self, path, command=command, logs=logs)
+
+    def certificate(self, path: str | Path | None = None) -> dict[str, Any]:
+        """Return a certificate of the verdict, and write it to a file if a path is given; see `verify_certificate`.
+
+        It is there for a result that `identify_log` returned, as long as nothing in it is replaced.
+        """
+        from bestarm.log.certificate import certificate_of, write_certificate
+
+        found = certificate_of(self, self._basis)
+        if path is not None:
+            write_certificate(found, path)
+        return found
+
+    @property
+    def _basis(self) -> Basis | None:
+        """What a certificate needs besides; no field, so that a result that is changed does not keep it."""
+        found: Basis | None = self.__dict__.get("_kept_basis")
+        return found
+
+    def _with_basis(self, basis: Basis) -> LogResult:
+        """Keep what a certificate needs, and return the result."""
+        self.__dict__["_kept_basis"] = basis
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: a pickle does not carry the rewards."""
+        return {name: value for name, value in self.__dict__.items() if name != "_kept_basis"}
 
     @property
     def has_missing(self) -> bool:

@@ -18,21 +18,31 @@ from bestarm.identification.robustness import GRID, Sensitivity, Standing, compa
 from bestarm.identification.tail_alarm import alarm_of_arm
 from bestarm.identification.wording.alarms import too_many_lost
 from bestarm.identification.wording.log_verdict import hardly_comparable, mostly_single
+from bestarm.identification.wording.metric import Metric
+from bestarm.identification.wording.text import share_shown
 from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
+from bestarm.log.bounds import is_binary
 from bestarm.log.by_source import PairedEvidence, SourceEvidence
+from bestarm.log.certificate import basis_of
+from bestarm.log.direction import flipped, unflipped
 from bestarm.log.evidence import LogEvidence
+from bestarm.log.exact import ExactEvidence, is_exact
+from bestarm.log.inspection import Inspected, find_left_out, inspect_open
 from bestarm.log.piles import to_pile
 from bestarm.log.pricing import Allowance, count_discounted
 from bestarm.log.question import LogQuestion
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.log.spec import LogSpec
+from bestarm.log.trust import with_findings
 from bestarm.phrases import Phrase, Setting
 from bestarm.problem import Label, Problem, checked_reward, pose
 
 _LARGEST_SHARE = 0.499  # the largest that is tried: if half is fake, nothing can be told
 _DIGITS = 6 * 900 + 400  # how many numbers of three digits there are from 1e-7 to that
 _MANY_SINGLE = 0.1  # share of the sources of two arms that rewarded only one, from which on a hint is given
+_NEAREST = 3  # arms that the picture of what an answer survives looks at
+_STEPS = 24  # points of it
 _MOST_TIMES = 1000.0  # a forecast reaches up to this many times the rewards in the log
 
 
@@ -43,20 +53,26 @@ def identify_log(
     reward: str | None = None,
     source: str | bool | None = None,
     delta: float = 0.05,
-    epsilon: float,
+    epsilon: float | None = None,
     sigma: float | str | None = None,
     bounds: tuple[float, float] | None = None,
     contamination: str | None = None,
     good_enough: float | None = None,
     paired: bool = False,
     seed: int | None = None,
+    stopping: str = "fixed",
+    lower_is_better: bool | None = None,
     sequential: bool = False,
     replay: Mapping[str, Any] | None = None,
     time: str | bool | None = None,
     wide: bool | Sequence[str] = False,
     counted: bool | str | Mapping[str, float] | None = None,
+    successes: str | None = None,
+    visits: str | None = None,
     missing: str = "refuse",
     on_bad_row: str = "refuse",
+    inspect: bool = True,
+    without: str | Sequence[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> LogResult:
     """Say which arm of a log has the highest mean, from all of its rows, in any order.
@@ -69,13 +85,14 @@ def identify_log(
     data : DataFrame, Arrow table, path, pattern, list of paths, "-", or Rewards
         The log, as `bestarm.log.reading.read_log` takes it, or what it gave.
     arm, reward : str, optional
-        Names of its columns, guessed where that is obvious; the guess is reported.
+        Names of its columns, guessed by name and content where that is clear; the guess is reported.
     source : str, optional
         Column that says who gave a reward. It is used if given, or guessed if contamination="sources" is.
     delta : float in (0, 1)
         Accepted probability of a wrong answer.
-    epsilon : float in [0, 0.5)
-        How much was replaced: the share of all rewards, or of the sources.
+    epsilon : float in [0, 0.5), optional
+        How much was replaced: the share of all rewards, or of the sources. Without it, the answer comes with the
+        number of fakes that it survives, `overturn`: that arm is the best, or more than so many are fake.
     sigma : float > 0 or "estimate", optional
         Sub-Gaussian scale of a clean reward. "estimate": from a quarter of the rewards, which are then not used for
         anything else, and for clean rewards of normal shape.
@@ -92,10 +109,27 @@ def identify_log(
     seed : int, optional
         sigma="estimate" only: picks the rewards that sigma is estimated from. By default it follows from the rewards
         of the log, whatever their order; it is among the options of the result.
+    stopping : {"fixed", "any"}
+        Whether the number of rewards of each arm did not depend on the rewards (an exact test of 0/1 rewards, which
+        needs half the data), or somebody may have stopped when it looked good (bets, as for all other rewards).
+    lower_is_better : bool, optional
+        Whether to name the arm with the lowest mean. It must be said if the name of the column may mean it, such as
+        latency; otherwise the highest mean is the best.
     sequential : bool
         Replay the log in its order instead, by `Identifier`, and stop as soon as it is decided.
     replay : mapping, optional
         For that: the method, and options of it, such as {"method": "se-cbai"}.
+    successes, visits : str, optional
+        For a table with a row per arm, or several: the columns that count its successes, and its visits with or without
+        success. They become rewards of 1 and 0.
+    inspect : bool
+        Whether to look for what seems made up, as `inspect_log` does, and to compare it with what the answer survives:
+        `findings` and `trusted` of the result. It never changes the evidence. A column of users or times is guessed
+        for that alone.
+    without : str or list of str, optional
+        What to leave out: "suspicious", the sources, user agents and copies of rows that inspection points at; a file
+        or list of names of sources; or a condition on the columns of the file, in SQL, such as "country = 'XX'". It
+        must not look at rewards.
     time, wide, counted, missing, on_bad_row, progress
         How to read the log, as in `bestarm.log.reading.read_log`.
 
@@ -103,16 +137,30 @@ def identify_log(
     --------
     >>> import pandas as pd
     >>> votes = pd.DataFrame({"caption": ["A"] * 200 + ["B"] * 200, "stars": [2, 1] * 100 + [5, 4] * 100})
-    >>> result = identify_log(votes, arm="caption", reward="stars", epsilon=0.02, bounds=(1, 5))
-    >>> result.best, result.replaced, result.overturn > 8
-    ('B', 8, True)
+    >>> result = identify_log(votes, arm="caption", reward="stars", bounds=(1, 5))
+    >>> result.best, result.overturn
+    ('B', 125)
     """
-    if sigma is None and bounds is None:
-        _check_there(data)
-    question = LogQuestion(epsilon, delta, sigma, bounds, contamination, good_enough, paired, seed)
+    question = LogQuestion(
+        epsilon, delta, sigma, bounds, contamination, good_enough, paired, seed, stopping, lower_is_better
+    )
     if source is None and contamination is not None and resolve(contamination).by_source:
         source = None if isinstance(data, Rewards) else True
-    spec = LogSpec(arm, reward, source, time, wide, counted, missing, on_bad_row, bounds)
+    spec = LogSpec(
+        arm,
+        reward,
+        source,
+        time,
+        wide,
+        counted,
+        missing,
+        on_bad_row,
+        bounds,
+        inspect=inspect,
+        without=_names(without),
+        successes=successes,
+        visits=visits,
+    )
     if sequential:
         from bestarm.log.replay import replay_log
 
@@ -120,32 +168,60 @@ def identify_log(
     if replay:
         rule = Phrase("come with {}", Setting("sequential", True))
         raise InputError("replay", rule, replay, "all rows are weighed at once without it")
-    rewards = _rewards(data, spec, progress)
+    rewards, inspected = _read(data, spec, progress)
+    result = _answer(rewards, question)
+    if spec.without is not None:
+        result = replace(result, left_out=rewards.health.left_out, left_out_how=rewards.health.left_out_how)
+    if inspected is not None:
+        falls = partial(inspected.falls, lower_is_better=result.lower_is_better)
+        result = with_findings(result, inspected.findings, falls)
+    return result._with_basis(basis_of(rewards, spec, question))
+
+
+def _answer(rewards: Rewards, question: LogQuestion) -> LogResult:
+    """Return the verdict on rewards that were read."""
     model = question.model(rewards)
-    check_log(rewards, model, bounds, paired)
-    if isinstance(sigma, str):
+    question = question.scaled(rewards)
+    check_log(rewards, model, question.bounds, question.paired)
+    metric = Metric(rewards.health.arm, rewards.health.reward, is_rate=is_binary(rewards))
+    if question.lower_is_better:
+        rewards = flipped(rewards, question.bounds)
+    result = _judged(rewards, model, question)
+    if question.lower_is_better:
+        result = unflipped(result)
+    return replace(result, metric=metric)
+
+
+def _judged(rewards: Rewards, model: Contamination, question: LogQuestion) -> LogResult:
+    if isinstance(question.sigma, str):
         from bestarm.log.spread import with_estimated_sigma
 
         return with_estimated_sigma(rewards, model, question)
-    problem = pose(rewards.labels, delta=delta, epsilon=epsilon, sigma=sigma, bounds=bounds)
-    return judge_rewards(rewards, problem, model, question.good_enough, paired=paired)
+    problem = pose(
+        rewards.labels,
+        delta=question.delta,
+        epsilon=question.least_epsilon,
+        sigma=question.sigma,
+        bounds=question.bounds,
+    )
+    return judge_rewards(rewards, problem, model, question)
 
 
 def judge_rewards(
     rewards: Rewards,
     problem: Problem,
     model: Contamination,
-    good_enough: float | None,
+    question: LogQuestion,
     aside: NDArray[np.int64] | None = None,
-    paired: bool = False,
 ) -> LogResult:
     """Return the verdict on the rewards of a log; `aside`: rewards of each arm that were used for something else."""
     for values in rewards.values:
         for value in values[[0, -1]] if values.size else ():
             checked_reward(problem, float(value))
     others = np.zeros(problem.size, np.int64) if aside is None else aside
-    check_missing(rewards, problem, model, others)
-    return _Verdict(rewards, problem, model, good_enough, others, paired).result()
+    if question.epsilon is not None:
+        check_missing(rewards, problem, model, others)
+    return _Verdict(rewards, problem, model, question, others).result()
 
 
 class _Verdict:
@@ -156,23 +232,25 @@ class _Verdict:
         rewards: Rewards,
         problem: Problem,
         model: Contamination,
-        good_enough: float | None,
+        question: LogQuestion,
         aside: NDArray[np.int64],
-        paired: bool,
     ) -> None:
-        self._paired, self._aside = paired, aside
-        self._rewards, self._problem, self._model, self._good_enough = rewards, problem, model, good_enough
+        self._question, self._aside = question, aside
+        self._rewards, self._problem, self._model = rewards, problem, model
         self._evidence: LogEvidence
         if model.by_source:
             assert rewards.sources is not None
-            kind_of_pair = PairedEvidence if paired else SourceEvidence
+            kind_of_pair = PairedEvidence if question.paired else SourceEvidence
             self._evidence = kind_of_pair(problem, rewards.sources, rewards.missing, model)
         else:
             missing = rewards.missing if model.counted else np.zeros(problem.size, np.int64)
             counts: Sequence[Any] = rewards.counts or [None] * problem.size
             each = zip(rewards.values, counts, missing, aside, strict=True)
             piles = [to_pile(problem, values, count, int(lost), int(other)) for values, count, lost, other in each]
-            self._evidence = LogEvidence(problem, model, piles)
+            if _takes_exact(model, problem, question) and is_exact(piles):
+                self._evidence = ExactEvidence(problem, model, piles, near=question.good_enough is not None)
+            else:
+                self._evidence = LogEvidence(problem, model, piles)
         self._own = self._evidence.at_epsilon(problem.epsilon)
         self._leader = int(self._evidence.order[0])
 
@@ -183,14 +261,15 @@ class _Verdict:
         status, best, left, limit = self._decide(self._own)
         worse = np.ones(problem.size, bool)
         worse[left] = False
-        alarms = self._alarms(self._own, problem.epsilon)
+        overturn = self._overturn()
+        tolerance = self._tolerance(best is not None and len(left) == 1, overturn)
+        alarms = self._alarms_of(overturn, tolerance)
         standing = None if alarms else self._standing(worse)
         leader = labels[self._leader]
         used = sum(pile.number - pile.missing for pile in evidence.piles)
         aside = sum(pile.aside for pile in evidence.piles)
         rows = self._rewards.total + aside + (0 if self._model.by_source else int(self._rewards.missing.sum()))
         arms = tuple(self._row(index, not worse[index]) for index in range(problem.size))
-        overturn = None if alarms else self._overturn()
         means = [self._mean(index) for index in range(problem.size)]
         return LogResult(
             status=status,
@@ -202,15 +281,19 @@ class _Verdict:
             sigma=problem.sigma,
             bounds=problem.bounds,
             method="certified",
-            options={"contamination": checked(self._model), "good_enough": self._good_enough, "paired": self._paired},
+            options={
+                "contamination": checked(self._model),
+                "good_enough": self._question.good_enough,
+                "paired": self._question.paired,
+            },
             arms=arms,
-            promise=promise(self._rewards, self._model, self._paired),
+            promise=self._promise(overturn, tolerance),
             leader=leader,
             limit=limit,
             leads=standing.leads if standing else {},
             p_value=standing.p_value if standing else None,
-            tolerance=None if alarms else self._tolerance(best is not None and len(left) == 1, overturn),
-            overturn=overturn,
+            tolerance=None if alarms else tolerance,
+            overturn=None if alarms else overturn,
             alarms=alarms,
             rows=rows,
             replaced=self._replaced(),
@@ -221,6 +304,11 @@ class _Verdict:
             hint=self._hint(left) if best is None else "",
             means=dict(zip(labels, means, strict=True)),
             discounted={row.label: self._discounted(i, row, means[i]) for i, row in enumerate(arms)},
+            for_all_counts=self._for_all_counts,
+            survival=() if alarms else self._survival(worse, overturn),
+            stopping=self._question.stopping,
+            exact=isinstance(evidence, ExactEvidence),
+            floor=self._floor(left) if limit == "contamination" and problem.epsilon > 0.0 else None,
             health=self._rewards.health,
         )
 
@@ -233,12 +321,28 @@ class _Verdict:
         if len(left) == 1:
             return "identified", left[0], left, None
         ranked = [int(index) for index in self._evidence.order if not worse[index]]
-        near = self._good_enough
+        near = self._question.good_enough
         if near is not None and all(self._evidence.is_proved(ranked[0], a, allowance, -near) for a in ranked[1:]):
             return "identified", ranked[0], left, None
         if allowance.is_something and self._evidence.is_hidden(ranked[0], ranked[1], allowance):
             return "indistinguishable", None, left, "contamination"
         return "undecided", None, left, "budget"
+
+    def _floor(self, left: list[int]) -> float | None:
+        """Return the lead of the first of the arms left over the second below which nothing can be proved."""
+        ranked = [int(index) for index in self._evidence.order if int(index) in set(left)]
+        return self._evidence.smallest_lead(ranked[0], ranked[1], self._own)
+
+    @property
+    def _for_all_counts(self) -> bool:
+        """Whether no epsilon was given, so that the answer comes with the number of fakes that it survives."""
+        return self._question.epsilon is None
+
+    def _names_leader(self, allowance: Allowance) -> bool:
+        """Tell whether the leader is named: it is the only arm left or, without an epsilon, good enough."""
+        if self._for_all_counts and self._question.good_enough is not None:
+            return self._decide(allowance)[1] == self._leader
+        return self._singles_out(allowance)
 
     def _singles_out(self, allowance: Allowance) -> bool:
         """Tell whether the leader is the only arm not ruled out: all others are proved worse than some arm."""
@@ -256,7 +360,9 @@ class _Verdict:
             found = min((overturn + self._evidence.missing) / self._evidence.base, _LARGEST_SHARE)
         else:
             at = self._evidence.at_epsilon
-            found = _of_three_digits(largest_count(_DIGITS, lambda step: self._singles_out(at(_of_three_digits(step)))))
+            found = _of_three_digits(
+                largest_count(_DIGITS, lambda step: self._names_leader(at(_of_three_digits(step))))
+            )
         return max(found or 0.0, self._problem.epsilon) if named else found
 
     def _overturn(self) -> int | None:
@@ -264,9 +370,33 @@ class _Verdict:
         most = self._evidence.total if not self._model.by_source else int(self._evidence.allowed(1.0))
 
         def holds(count: int) -> bool:
-            return self._singles_out(self._evidence.at_count(count))
+            return self._names_leader(self._evidence.at_count(count))
 
         return largest_count(most, holds) if holds(0) else None
+
+    def _survival(self, worse: NDArray[np.bool_], overturn: int | None) -> tuple[tuple[int, float], ...]:
+        """Return the p-value of the leader for some numbers of fakes, to well beyond the number it survives.
+
+        Of the arms it is compared with, those that are nearest to it without fakes decide, so only they are looked at.
+        """
+        if not self._model.counted or isinstance(self._evidence, PairedEvidence):
+            return ()
+        evidence, leader, problem = self._evidence, self._leader, self._problem
+        clean = evidence.at_count(0)
+        others = [index for index in range(problem.size) if index != leader]
+        near = sorted(others, key=lambda a: evidence.log_evidence(leader, a, clean))[:_NEAREST]
+        most = min(2 * (overturn or 0) + 10, evidence.total)
+        found = []
+        for count in sorted({round(step * most / _STEPS) for step in range(_STEPS + 1)} | {overturn or 0}):
+            allowance = evidence.at_count(count)
+            dropped = evidence.worse(allowance)
+            weakest = min(
+                max(log_evidence, evidence.enough) if dropped[a] else log_evidence
+                for a in near
+                for log_evidence in [evidence.log_evidence(leader, a, allowance)]
+            )
+            found.append((count, p_value(problem, weakest)))
+        return tuple(found)
 
     def _sensitivity(self) -> tuple[Sensitivity, ...]:
         rows = []
@@ -325,11 +455,28 @@ class _Verdict:
         if not any(found):  # otherwise an alarm of an arm says it
             found.append(self._evidence.far_together(allowance, epsilon))
         said = [each for each in found if each is not None]
-        said += [
-            too_many_lost(epsilon, lost, problem.labels[index])
-            for index, lost in lost_beyond(self._rewards, self._model, epsilon, problem.delta, self._aside)
-        ]
+        if not (self._for_all_counts and self._model.counted):  # else what is survived is besides missing rewards
+            said += [
+                too_many_lost(epsilon, lost, problem.labels[index])
+                for index, lost in lost_beyond(self._rewards, self._model, epsilon, problem.delta, self._aside)
+            ]
         return tuple(said)
+
+    def _alarms_of(self, overturn: int | None, tolerance: float | None) -> tuple[str, ...]:
+        """Return the alarms at the epsilon that was given or, without one, at what the answer survives."""
+        if not self._for_all_counts:
+            return self._alarms(self._own, self._problem.epsilon)
+        if self._model.counted:
+            return self._alarms(self._evidence.at_count(overturn or 0), 0.0)
+        return self._alarms(self._evidence.at_epsilon(tolerance or 0.0), tolerance or 0.0)
+
+    def _promise(self, overturn: int | None, tolerance: float | None) -> str:
+        """Return the assumptions; without an epsilon, with the number of fakes that the answer survives."""
+        allowed = None
+        if self._for_all_counts:
+            allowed = f"{overturn or 0:,}" if self._model.counted else share_shown(tolerance or 0.0)
+        exact = isinstance(self._evidence, ExactEvidence)
+        return promise(self._rewards, self._model, self._question.paired, exact=exact, allowed=allowed)
 
     def _hint(self, left: list[int]) -> str:
         """Return a hint if sources can hardly be compared: all rewarded one arm first, or many only one."""
@@ -374,6 +521,11 @@ class _Verdict:
         return high
 
 
+def _takes_exact(model: Contamination, problem: Problem, question: LogQuestion) -> bool:
+    """Tell whether an exact test may be used: the number of rewards was fixed, and fakes are counted by rewards."""
+    return question.stopping == "fixed" and problem.bounds is not None and model.counted and not model.by_source
+
+
 def _of_three_digits(step: int) -> float:
     """Return the step-th number of three digits from 1e-7 on, 0 before the first.
 
@@ -394,19 +546,22 @@ def _two_digits(number: float) -> int:
     return math.ceil(number / unit) * unit
 
 
-def _rewards(data: Any, spec: LogSpec, progress: Any) -> Rewards:
-    if not isinstance(data, Rewards):
-        from bestarm.log.reading import read
+def _names(without: str | Sequence[str] | None) -> str | Sequence[str] | None:
+    from bestarm.log.reading import names_in_file
 
-        return read(data, spec, progress)
+    return names_in_file(without)
+
+
+def _read(data: Any, spec: LogSpec, progress: Any) -> tuple[Rewards, Inspected | None]:
+    """Return the rewards of a log, and what inspection found; rewards that were read cannot be inspected."""
+    if not isinstance(data, Rewards):
+        from bestarm.log.reading import count_rewards, open_log
+
+        with open_log(data, spec, progress, find_left_out(data, spec, progress)) as log:
+            rewards = count_rewards(log)
+            return rewards, inspect_open(log, rewards) if spec.inspect else None
     for field in fields(spec):
         value = getattr(spec, field.name)
-        if value != field.default and field.name != "bounds":
+        if value != field.default and field.name not in ("bounds", "inspect"):
             raise InputError(field.name, "be left out for rewards that were read", value, "give the log itself")
-    return data
-
-
-def _check_there(data: Any) -> None:
-    from bestarm.log.reading import check_there
-
-    check_there(data)
+    return data, None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from bestarm.contamination import of_options
 from bestarm.identification.wording.log_verdict import LogWords, outcome
-from bestarm.identification.wording.text import capital, number_shown, percent, share_shown, short, with_rest
+from bestarm.identification.wording.text import capital, number_shown, percent, quoted, share_shown, short, with_rest
 
 if TYPE_CHECKING:
+    from bestarm.identification.finding import Finding
     from bestarm.identification.result import ArmRow
     from bestarm.identification.robustness import Sensitivity
 
@@ -18,9 +20,12 @@ MOST_LETTERS = 120  # of a label in a table or a sentence; a heading has fewer
 NO_CLAIM_HERE = "Alarm: the rewards contradict the assumptions, so no probability is claimed for anything on this page."
 CONTRADICTION = "The log itself contradicts what is assumed here:"
 NO_TABLE = "A replay in order has no table over epsilon; leave out sequential to get one."
+NOT_INSPECTED = "The log was not inspected: nothing is known of bots, duplicates or bursts in it."
+HINTS = "These are hints that something may be made up, not evidence: they change no number on this page."
 # What pictures show.
 INSIDE = "intervals of the arms, and leads; the numbers are in the table"
-BESIDE = "intervals of the arms, leads, and the verdict at each epsilon"
+BESIDE = "intervals of the arms, leads, and what the answer survives"
+EVIDENCE = "evidence against the number of fakes, with what inspection found"
 CURVE = "how many arms may be the best at each epsilon; the table says the same"
 
 
@@ -36,13 +41,23 @@ class PageWords(LogWords):
 
     # --------------------------------------------------------------------------------------------- question and answer
 
-    def page_title(self) -> str:
-        """Return the question in one line."""
-        return f"Which of {len(self.result.arms):,} arms has the highest mean reward?"
+    def page_title(self, files: Sequence[str]) -> str:
+        """Return the files and the question in one line."""
+        asked = self._which()
+        names = [short(PurePath(name).name, 60) for name in files if name not in ("", "-")]
+        if not names:
+            return capital(asked)
+        return f"{with_rest(names[:2], len(names))}: {asked}"
+
+    def _which(self) -> str:
+        metric = self.result.metric
+        return f"which {metric.arm_word} {metric.best(self.result.lower_is_better)}?"
 
     def asked(self) -> str:
         """Return the question, and which rewards were weighed."""
-        return f"Which of them has the highest mean, given that some of the rewards may be fake? {self._how_weighed()}"
+        metric, arms = self.result.metric, len(self.result.arms)
+        many = f"There are {arms:,} to choose from, and some of the {metric.rows_word} may be fake."
+        return f"{capital(self._which())} {many} {self._how_weighed()}"
 
     def _how_weighed(self) -> str:
         result = self.result
@@ -68,7 +83,10 @@ class PageWords(LogWords):
     def settings(self) -> Iterator[str]:
         """Yield what was asked: epsilon, the noise, delta and the options."""
         result = self.result
-        yield f"epsilon = {result.epsilon:g}: {self._epsilon_means()}."
+        if result.for_all_counts:
+            yield f"No epsilon was given: {self._claim_for_all_counts()}."
+        else:
+            yield f"epsilon = {result.epsilon:g}: {self._epsilon_means()}."
         if result.bounds is not None:
             yield f"A reward lies between {result.bounds[0]:g} and {result.bounds[1]:g}."
         else:
@@ -81,6 +99,19 @@ class PageWords(LogWords):
             yield f"An arm that is at most {result.options['good_enough']:g} worse than the best is good enough."
         if result.options.get("paired"):
             yield "Two arms are compared by the difference between what the same source says of each."
+
+    def _claim_for_all_counts(self) -> str:
+        """Return what is claimed if no epsilon was given."""
+        result, metric = self.result, self.result.metric
+        if result.best is None:
+            return f"if {metric.arm_word}s could be told apart, the answer would say how many fakes it survives"
+        if result.alarms:
+            return "and as the log contradicts the assumptions, nothing is claimed"
+        name = quoted(result.best, 60)
+        if not self.model.counted:
+            least = share_shown(100.0 * (result.tolerance or 0.0))
+            return f"the claim is that {name} is the best, or a {metric.row} is fake with a chance above {least} %"
+        return f"the claim is that {name} is the best, or there are more than {self.overturn()}"
 
     def _epsilon_means(self) -> str:
         result, model = self.result, self.model
@@ -113,6 +144,37 @@ class PageWords(LogWords):
         """Return a sentence for each alarm."""
         return [f"{capital(self.cut(alarm))}." for alarm in self.result.alarms]
 
+    def more_doubts(self) -> list[str]:
+        """Return all reasons not to rely on the answer, if there are more than the one in its third line."""
+        doubts = self.result.doubts
+        return [self.cut(doubt) for doubt in doubts] if len(doubts) > 1 else []
+
+    def found(self) -> list[str]:
+        """Return each finding of inspection at length, and whether the answer survives it."""
+        return [
+            self.cut(f"{self._at_length(finding)} {self._outlasts(finding)}".strip()) for finding in self._largest()
+        ]
+
+    def _largest(self) -> list[Finding]:
+        return sorted(self.result.findings, key=lambda finding: -(finding.rows or 0))
+
+    def _at_length(self, finding: Finding) -> str:
+        text = capital(finding.text)
+        more = finding.details.strip()
+        if more.startswith((finding.text, text)):
+            text, more = more, ""
+        said = f"{text.rstrip('.')}."
+        return f"{said} {capital(more).rstrip('.')}." if more else said
+
+    def _outlasts(self, finding: Finding) -> str:
+        result, text = self.result, f"{capital(finding.text)}: "
+        if result.best is None or result.alarms:
+            return ""
+        doubt = next((doubt for doubt in result.doubts if doubt.startswith(text)), None)
+        if doubt is not None:
+            return f"{capital(doubt.removeprefix(text).rstrip('.'))}: do not rely on the answer."
+        return "The answer survives that." if finding.is_counted else "That does not change the answer."
+
     def remarks(self) -> list[str]:
         """Return what to know about the answer: how strong it is, or what may lead to one."""
         if self.result.best is None:
@@ -127,11 +189,20 @@ class PageWords(LogWords):
             closest = min(leads, key=lambda label: leads[label])
             if leads[closest] > 0.0:
                 yield (
-                    f"It leads every other arm by at least {leads[closest]:.3g} (the closest is {closest!r}); if it is "
-                    f"the best, its leads over all of them hold together with probability {1.0 - result.delta:g}."
+                    f"It leads every other {result.metric.arm_word} by at least {self.lead_shown(leads[closest])}"
+                    f"{self._if_clean()} (the closest is {closest!r}); if it is the best, its leads over all of them "
+                    f"hold together with probability {result.leads_hold:g}."
                 )
         if result.p_value is not None:
-            yield f"p-value {result.p_value:.2g} (null hypothesis: some other arm is at least as good)."
+            null = "null hypothesis: some other arm is at least as good"
+            yield f"p-value {result.p_value:.2g}{self._if_clean()} ({null})."
+
+    def _if_clean(self) -> str:
+        return " if nothing is fake" if self.result.for_all_counts else ""
+
+    def lead_shown(self, lead: float) -> str:
+        """Return a lead in the units of the metric: points if means are rates."""
+        return self.result.metric.lead(lead) if self.result.metric.is_rate else f"{lead:.3g}"
 
     def _what_would_help(self) -> Iterator[str]:
         result = self.result
@@ -160,8 +231,9 @@ class PageWords(LogWords):
     def legend(self, most: int) -> Iterator[str]:
         """Yield how to read the picture, which has at most so many arms."""
         result = self.result
-        green = f"Green: the arm that {'comes first' if result.alarms else 'is named'}. "
-        yield f"{green if result.best is not None else ''}Blue: not ruled out. Grey: ruled out."
+        yield f"{self._colour_of_named()}Blue: not ruled out. Grey: ruled out."
+        if result.for_all_counts:
+            yield "Intervals and leads are those if nothing is fake."
         sure = result.method == "certified" and not result.alarms
         said = "" if not sure else f", and all of them hold together with probability {1.0 - result.delta:g}"
         yield f"Intervals are for display{said}; arms are compared in pairs, which separates more than intervals do."
@@ -174,6 +246,14 @@ class PageWords(LogWords):
             )
         if len(result.arms) > most:
             yield f"Of {len(result.arms):,} arms, the first {most} are drawn, in the order of the table."
+
+    def _colour_of_named(self) -> str:
+        result = self.result
+        if result.best is None:
+            return ""
+        if result.trusted:
+            return "Green: the arm that is named. "
+        return f"Orange: the arm that {'comes first' if result.alarms else 'is named'}, not to be relied on. "
 
     def leads_by(self) -> str:
         """Return the heading of the column of leads."""
@@ -269,8 +349,9 @@ class PageWords(LogWords):
     def how_to_read(self) -> str:
         """Return what the table over epsilon claims."""
         result = self.result
-        said = (
-            "The marked line is the one that was asked for. A line holds only if no more than its epsilon was "
+        said = "" if result.for_all_counts else "The marked line is the one that was asked for. "
+        said += (
+            "A line holds only if no more than its epsilon was "
             "replaced: an arm named at a small epsilon means nothing if more is fake. "
         )
         if result.alarms:
@@ -305,10 +386,13 @@ class PageWords(LogWords):
     def not_claimed(self) -> Iterator[str]:
         """Yield what a reader might think is claimed, and is not."""
         result = self.result
-        yield (
-            "That anything was replaced, or by whom: epsilon was assumed beforehand, not found. If more is fake than "
-            "it allows for, all of this may be wrong."
-        )
+        if result.for_all_counts:
+            yield "That anything was replaced, or by whom. If more is fake than the answer survives, it may be wrong."
+        else:
+            yield (
+                "That anything was replaced, or by whom: epsilon was assumed beforehand, not found. If more is fake "
+                "than it allows for, all of this may be wrong."
+            )
         if result.best is None:
             yield (
                 "That the arms are equally good: only that no winner is named. The arm that is ahead is not proved "

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bestarm.identification.finding import Finding
 from bestarm.identification.result import ArmRow, Result
+from bestarm.identification.wording.metric import Metric
 from bestarm.identification.wording.text import counted, listed, named_in_cell, quoted, share_shown
 from bestarm.identification.wording.verdict import NOT_SETTLED, Words
 from bestarm.problem import Label
@@ -22,6 +24,7 @@ NO_FORECAST = (
 # What may come out at an epsilon.
 NAMED, CONTRADICTED = "a winner is named", "the log contradicts this epsilon"
 HIDDEN, TOO_LITTLE = "none: fakes may hide the lead", "none: too little evidence"
+_NO_NAMES = Metric()  # also of a result that was pickled before there were any
 _VISIBLE = 0.25  # of an interval: how far a mean must be from the estimate to be mentioned
 
 
@@ -40,6 +43,29 @@ class LogFacts(Result):
     sigma_from: int | None = None
     means: dict[Label, float] = field(default_factory=dict)
     discounted: dict[Label, int] = field(default_factory=dict)
+    for_all_counts: bool = False
+    survival: tuple[tuple[int, float], ...] = ()
+    stopping: str = "any"
+    exact: bool = False
+    floor: float | None = None
+    lower_is_better: bool = False
+    metric: Metric = _NO_NAMES
+    inspected: bool = False
+    findings: tuple[Finding, ...] = ()
+    doubts: tuple[str, ...] = ()
+    left_out: int = 0
+    left_out_how: str | None = None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether an arm is named, no alarm contradicts it, and inspection found no more than it survives."""
+        return self.best is not None and not self.alarms and not self.doubts
+
+    @property
+    def leads_hold(self) -> float:
+        """The probability with which all leads hold together: in an exact test means cost a fifth of delta more."""
+        costs_more = self.exact and self.options.get("good_enough") is None
+        return max(1.0 - (1.2 if costs_more else 1.0) * self.delta, 0.0)
 
     @property
     def has_missing(self) -> bool:
@@ -141,8 +167,31 @@ class LogWords(Words):
     def _besides_missing(self) -> bool:
         return self.result.has_missing and self.result.sources is None
 
+    def terms(self) -> str:
+        """Return how probable a wrong answer is, and under which assumptions; without an epsilon, for every count."""
+        result = self.result
+        if not result.for_all_counts or result.alarms or self.is_own:
+            return super().terms()
+        return (
+            f"wrong with probability at most {result.delta:g} under its assumptions ({self._noise()}: {result.promise})"
+        )
+
+    def claim(self, name: str) -> str:
+        """Return what is claimed of the winner."""
+        said = super().claim(name)
+        return said.replace("the highest mean", "the lowest mean") if self.result.lower_is_better else said
+
+    @property
+    def sign(self) -> float:
+        """1 if higher rewards are better, -1 if lower ones are."""
+        return -1.0 if self.result.lower_is_better else 1.0
+
     def _identified(self) -> str:
         result = self.result
+        if result.for_all_counts and not result.alarms and not self.is_near:
+            return (
+                f"{self.claim(quoted(result.best))}{self._compared()}, {self._where()}, {self.unless()}: {self.terms()}"
+            )
         sentence = f"{self.claim(quoted(result.best))}{self._compared()}, {self._where()}: {self.terms()}"
         if result.tolerance is None or result.alarms or self.is_near:
             return sentence
@@ -154,6 +203,12 @@ class LogWords(Words):
             and_so = "; " if result.sigma_from is None else ", and "
             sentence += f"{and_so}it would take more than {self.overturn()} to overturn it"
         return sentence
+
+    def unless(self) -> str:
+        """Return what would have to be fake for the answer to fall."""
+        if not self.model.counted:
+            return f"unless a reward is replaced with probability above {share_shown(self.result.tolerance or 0.0)}"
+        return f"unless more than {self.overturn()} {'is' if self.result.overturn == 1 else 'are'} among them"
 
     def _stopped(self) -> str:
         result = self.result
@@ -214,10 +269,11 @@ class LogWords(Words):
         if result.p_value is None or result.alarms:
             return
         always = ", valid at any time" if result.sequential else ""
+        always += ", if nothing is fake" if result.for_all_counts else ""
         yield "p-value", f"{result.p_value:.3g}{always} (null hypothesis: some other arm is at least as good as {who})"
         if self.leads:
             ahead = f"how far {who} is ahead of each arm, at least (negative: it may be behind)"
-            yield "lead", f"{ahead}; all hold together with probability {1.0 - result.delta:g} if it is the best"
+            yield "lead", f"{ahead}; all hold together with probability {result.leads_hold:g} if it is the best"
         if len(result.candidates) > 1 and result.best is not None:  # good enough, and not the only one left
             return
         if result.tolerance is not None:
@@ -267,7 +323,24 @@ class LogWords(Words):
 
     def leads_title(self, name: str) -> tuple[str, str]:
         """Return the title of a picture of leads, and a note; `name` is the winner or leader as a picture shows it."""
-        return f"{name} is ahead by at least ...", "left of 0 it may be behind"
+        said = f"{name} is ahead by at least ..."
+        notes = ["left of 0 it may be behind"]
+        if self.result.metric.is_rate:
+            notes.insert(0, "in points")
+        if self.result.for_all_counts:
+            notes.append("if nothing is fake")
+        return said, "; ".join(notes)
+
+    def means_title(self) -> str:
+        """Return the title of a picture of means."""
+        metric = self.result.metric
+        what = f"{'rate' if metric.is_rate else 'mean'} of each {metric.arm_word}"
+        return f"{metric.reward}: {what}" if metric.reward else what
+
+    def means_more(self) -> str:
+        """Return how to read a picture of means."""
+        said = f"{self.result.metric.rows_word} in brackets; bar: interval"
+        return f"{said}, if nothing is fake" if self.result.for_all_counts else said
 
     def question(self) -> str | None:
         """Return what the reader has to answer: whether more is fake than the answer withstands."""

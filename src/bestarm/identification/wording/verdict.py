@@ -32,6 +32,11 @@ class Words:
         return self.result.best if self.result.best is not None else self.result.leader
 
     @property
+    def sign(self) -> float:
+        """1 if higher rewards are better, -1 if lower ones are."""
+        return 1.0
+
+    @property
     def is_near(self) -> bool:
         """Whether the winner is only known to be good enough: others are not ruled out."""
         return self.result.options.get("good_enough") is not None and len(self.result.candidates) > 1
@@ -48,8 +53,9 @@ class Words:
         return {} if result.alarms else {label: lead for label, lead in result.leads.items() if math.isfinite(lead)}
 
     def compared_rows(self) -> tuple[ArmRow, ArmRow] | None:
-        """Return the winner or leader, and the arm with the highest estimate besides it."""
-        known = sorted((row for row in self.result.arms if not math.isnan(row.estimate)), key=lambda row: -row.estimate)
+        """Return the winner or leader, and the arm with the best estimate besides it."""
+        known = [row for row in self.result.arms if not math.isnan(row.estimate)]
+        known.sort(key=lambda row: -self.sign * row.estimate)
         best = next((row for row in known if row.label == self.first), None)
         other = next((row for row in known if row.label != self.first), None)
         return None if best is None or other is None else (best, other)
@@ -165,7 +171,7 @@ class Words:
     def is_ahead(self) -> str:
         """Return that the leader is ahead; and if its estimate is not the highest, by what it leads."""
         leader, rows = self.result.leader, self.result.arms
-        known = {row.label: row.estimate for row in rows if not math.isnan(row.estimate)}
+        known = {row.label: self.sign * row.estimate for row in rows if not math.isnan(row.estimate)}
         if known.get(leader, math.inf) < max(known.values(), default=-math.inf):
             return f"{quoted(leader)} comes first by what is sure of it, not by its estimate, and nothing is proved"
         return f"{quoted(leader)} is ahead, but that is not proved"
@@ -180,7 +186,7 @@ class Words:
 
     def _why(self, best: ArmRow, other: ArmRow) -> str:
         """Return why an arm is named though the estimate of another is higher."""
-        if other.estimate <= best.estimate:
+        if self.sign * other.estimate <= self.sign * best.estimate:
             return ""
         if other.label in self.result.candidates:
             return ", which is not ruled out"

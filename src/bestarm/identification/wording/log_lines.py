@@ -1,0 +1,257 @@
+"""The verdict on a log in three lines that a colleague can repeat: who is best, what it survives, what was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bestarm.identification.wording.log_verdict import LogFacts, LogWords
+from bestarm.identification.wording.text import capital, percent, share_shown, short
+from bestarm.phrases import Phrase, Setting, Verbatim
+from bestarm.problem import Label
+
+if TYPE_CHECKING:
+    from bestarm.identification.finding import Finding
+
+CLEAN, CLEAN_REST = "Nothing in the file looks made up.", "Nothing in the rest looks made up."
+_LETTERS = 48  # of a label in a line
+
+
+class LineWords(LogWords):
+    """The three lines of a verdict."""
+
+    def lines(self) -> list[str]:
+        """Return who is best, what the answer survives, and what inspection found."""
+        return [self.first_line(), *self._second_line(), *self._third_line()]
+
+    # ------------------------------------------------------------------------------------------------------------- who
+
+    def first_line(self) -> str:
+        """Return who is best, or that nobody is named."""
+        result = self.result
+        if result.best is None:
+            return self._nobody()
+        name, rows = named(result.best), self.compared_rows()
+        if self.is_near:
+            return f"{name} is within {self._near()} of the best: {self._figures()}."
+        if rows is None:
+            return f"{name} {self._best()}."
+        best, other = rows
+        if self.sign * other.estimate > self.sign * best.estimate:
+            higher = "lower" if result.lower_is_better else "higher"
+            return (
+                f"{name} {self._best()} when compared in pairs, although the mean of {named(other.label)} is {higher}."
+            )
+        return f"{name} {self._best()}: {self._figures()}."
+
+    def _best(self) -> str:
+        return self.result.metric.best(self.result.lower_is_better)
+
+    def _near(self) -> str:
+        return self.result.metric.lead(float(self.result.options["good_enough"]))
+
+    def _figures(self) -> str:
+        """Return the means of the best two arms, such as "6.0 % against 5.2 % for variant_a (+15 %)"."""
+        rows = self.compared_rows()
+        if rows is None:
+            return "there is nothing to compare it with"
+        best, other = rows
+        one, two = self.result.metric.compared(best.estimate, other.estimate)
+        return f"{one} against {two} for {named(other.label)}{_uplift(best.estimate, other.estimate)}"
+
+    def _nobody(self) -> str:
+        result, rows = self.result, self.compared_rows()
+        noun = result.metric.arm_word
+        if rows is None or result.leader is None:
+            return f"No {noun} is proved best."
+        leader, other = rows
+        if self.sign * other.estimate <= self.sign * leader.estimate:
+            return f"No {noun} is proved best: {named(result.leader)} leads with {self._figures()}."
+        one, two = result.metric.compared(leader.estimate, other.estimate)
+        which = "lowest" if result.lower_is_better else "highest"
+        few = f"{two} from {result.metric.rows(other.pulls)}"
+        rest = f"{named(leader.label)} has {one} from {result.metric.rows(leader.pulls)}"
+        return f"No {noun} is proved best: {named(other.label)} has the {which} mean, {few}; {rest}."
+
+    # ------------------------------------------------------------------------------------------------- what it survives
+
+    def _second_line(self) -> Iterator[str]:
+        result = self.result
+        if result.alarms:
+            contradict = f"The {result.metric.rows_word} contradict the assumptions"
+            yield f"{contradict}, so no probability is claimed. Do not rely on it."
+        elif result.best is None:
+            yield self._why_nobody()
+        elif not result.proved:
+            yield f"The method {result.method} proves nothing about how often this is wrong."
+        else:
+            yield f"{self._stands()} Wrong with probability at most {percent(result.delta)}."
+
+    def _stands(self) -> str:
+        """Return how much may be fake."""
+        result = self.result
+        if not result.for_all_counts:
+            return self._stands_at_epsilon()
+        if not self.model.counted:
+            return f"This stands unless a {result.metric.row} is fake with a chance above {_percent(result.tolerance)}."
+        if not result.overturn:
+            return f"This stands only if not one of {self._all()} is fake{self._besides()}."
+        most = f"{result.overturn:,} of {self._all()}"
+        share = f" ({_percent(result.overturn / self._number)})" if self.model.shared else ""
+        return f"This stands unless more than {most} are fake{share}{self._besides()}."
+
+    def _stands_at_epsilon(self) -> str:
+        """Return that it stands at the epsilon that was given, and up to how much more."""
+        result, share = self.result, percent(self.result.epsilon)
+        if not self.model.counted:
+            said = f"This stands if each {result.metric.row} is fake with a chance of at most {share}"
+            more = result.tolerance is not None and result.tolerance > result.epsilon
+            return f"{said}{f', and up to {_percent(result.tolerance)}' if more else ''}."
+        said = f"This stands with up to {share} of {self._all()} fake"
+        if result.replaced is not None:
+            said = f"This stands with up to {result.replaced:,} of {self._all()} fake ({share})"
+        if result.epsilon == 0.0:
+            said = f"This stands if not one of {self._all()} is fake"
+        # A replay chooses its bets anew for each number, so it claims nothing for more.
+        claimed = None if result.sequential else result.overturn
+        if claimed is not None and result.replaced is not None and claimed > result.replaced:
+            said += f", and with up to {claimed:,}"
+        return f"{said}{self._besides()}."
+
+    @property
+    def _number(self) -> int:
+        return max(self.result.sources if self.result.sources is not None else self.result.rows, 1)
+
+    def _all(self) -> str:
+        """Return all that may be fake: the 80,000 visits, the 500 users."""
+        result, metric = self.result, self.result.metric
+        if result.sources is not None:
+            return f"the {metric.sources(result.sources)}"
+        return (
+            f"the {metric.rows(result.rows)}"
+            if self.model.shared
+            else f"the {metric.rows_word} of any one {metric.arm_word}"
+        )
+
+    def _besides(self) -> str:
+        return ", besides the missing ones" if self._besides_missing else ""
+
+    def _why_nobody(self) -> str:
+        """Return why nobody is named, and what would help."""
+        result, metric = self.result, self.result.metric
+        if result.limit == "contamination":
+            share = percent(result.epsilon)
+            if result.floor is None:
+                return f"With {share} fakes the lead could be made up, however many {metric.rows_word} there are."
+            lead = f"no lead below {metric.lead(result.floor)} can be proved"
+            return f"With {share} fakes {lead}, however many {metric.rows_word} there are."
+        if result.limit == "resolution":
+            return f"The {metric.rows_word} do not tell at the resolution that was asked for."
+        allowed = "" if result.for_all_counts or result.epsilon == 0.0 else f" with {percent(result.epsilon)} fakes"
+        if not result.more:
+            return f"The {metric.rows_word} do not tell{allowed}, and many more of this kind might not."
+        number = sum(result.more.values())
+        return f"The {metric.rows_word} do not tell{allowed}: roughly {number:,} more could decide it."
+
+    # ------------------------------------------------------------------------------------------------- what was found
+
+    def _third_line(self) -> Iterator[str]:
+        """Yield what inspection found, and what was left out before."""
+        found = " ".join(self._found())
+        left_out = self._left_out()
+        if found or left_out:
+            yield f"{left_out} {found}".strip()
+
+    def _left_out(self) -> str:
+        """Return how many rows were left out, and which."""
+        result = self.result
+        if not result.left_out:
+            return "" if result.left_out_how is None else "Nothing was left out."
+        return f"{result.metric.rows(result.left_out)} were left out: {result.left_out_how}."
+
+    def _found(self) -> Iterator[str]:
+        result = self.result
+        if result.alarms:
+            yield f"{capital(result.alarms[0])}."
+        elif result.doubts:
+            rest = len(result.doubts) - 1
+            more = f" ({rest} more {'reason' if rest == 1 else 'reasons'} below.)" if rest else ""
+            yield f"{result.doubts[0]} Do not rely on it.{more}"
+        elif result.findings:
+            yield self._harmless()
+        elif result.inspected:
+            yield CLEAN_REST if result.left_out else CLEAN
+
+    def next_steps(self) -> Iterator[str]:
+        """Yield what to do next, in a line or two."""
+        result = self.result
+        if result.doubts or (result.findings and result.best is None):
+            yield "bestarm inspect, with the same file, says more about what was found."
+        elif result.best is None and result.limit == "contamination":
+            yield Phrase("Without {} the answer says how many fakes it survives.", Setting("epsilon"))
+        page = Setting("report", Verbatim("FILE.html"))
+        yield Phrase(
+            "{} prints what this assumes and proves; {} writes a page to share.", Setting("explain", True), page
+        )
+
+    def _harmless(self) -> str:
+        """Return the largest finding, and that the answer survives it."""
+        result = self.result
+        largest = max(result.findings, key=lambda finding: finding.rows or 0)
+        text = capital(largest.text)
+        if result.best is None:
+            return f"{text}."
+        return (
+            f"{text}: the answer survives that." if largest.is_counted else f"{text}: that does not change the answer."
+        )
+
+
+def beyond(result: LogFacts, finding: Finding) -> str:
+    """Return that a finding is more than an answer survives, or than the epsilon that was given."""
+    given = not result.for_all_counts and result.overturn is not None and result.replaced is not None
+    if (
+        given
+        and result.replaced is not None
+        and result.overturn is not None
+        and result.replaced < (finding.rows or 0) <= result.overturn
+    ):
+        return f"{capital(finding.text)}: more than the {percent(result.epsilon)} that you allow for."
+    return f"{capital(finding.text)}: more than this answer survives."
+
+
+def falls(finding: Finding, why: str) -> str:
+    """Return that an answer does not outlast a finding without a count, and why."""
+    return f"{capital(finding.text)}: {why}."
+
+
+def named(label: Label | None) -> str:
+    """Return a label as a sentence names it: bare if it is one word, else in quotes, and not too long.
+
+    >>> named("variant_c"), named("Never let go."), named('The "best" one')
+    ('variant_c', '"Never let go."', '“The "best" one”')
+    """
+    text = short(" ".join(str(label).split()), _LETTERS)
+    bare = text.replace("_", "").replace("-", "").replace(".", "").isalnum()
+    if bare:
+        return text
+    return f"“{text}”" if '"' in text else f'"{text}"'
+
+
+def _uplift(one: float, other: float) -> str:
+    """Return by how much a mean is higher than another in percent; nothing where that means little.
+
+    >>> _uplift(0.06, 0.052), _uplift(0.0, 1.0), _uplift(1.0, 0.0)
+    (' (+15 %)', ' (-100 %)', '')
+    """
+    if not (other > 0.0 and one >= 0.0 and math.isfinite(one / other)):
+        return ""
+    size = 100.0 * (one / other - 1.0)
+    if abs(size) >= 1000.0:
+        return f" ({one / other:,.0f} times)"
+    return f" ({size:+.{0 if abs(size) >= 9.95 else 1}f} %)"
+
+
+def _percent(share: float | None) -> str:
+    """Return a share in percent, never rounded up."""
+    return f"{share_shown(100.0 * (share or 0.0))} %"

@@ -1,0 +1,174 @@
+"""The words for what a log measures, by the names of its columns: visits that convert, stars that ratings give."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bestarm.identification.wording.text import counted
+
+# The last part of a reward column's name: what is said of the best arm if rewards are 0 or 1, and what a row is.
+_RATES = {
+    "converted": ("converts best", "visit"),
+    "conversion": ("converts best", "visit"),
+    "conversions": ("converts best", "visit"),
+    "convert": ("converts best", "visit"),
+    "clicked": ("is clicked most often", "visit"),
+    "click": ("is clicked most often", "visit"),
+    "clicks": ("is clicked most often", "visit"),
+    "purchased": ("sells best", "visit"),
+    "purchase": ("sells best", "visit"),
+    "bought": ("sells best", "visit"),
+    "signup": ("gets the most sign-ups per visit", "visit"),
+    "success": ("succeeds most often", "try"),
+    "successes": ("succeeds most often", "try"),
+    "solved": ("solves the most", "try"),
+    "passed": ("passes most often", "try"),
+    "correct": ("is right most often", "answer"),
+    "won": ("wins most often", "game"),
+    "win": ("wins most often", "game"),
+    "vote": ("gets the best votes", "vote"),
+    "thumb": ("gets the most thumbs up", "rating"),
+    "thumbs": ("gets the most thumbs up", "rating"),
+    "liked": ("is liked most", "rating"),
+}
+_ROWS = {
+    "vote": "vote",
+    "votes": "vote",
+    "star": "rating",
+    "stars": "rating",
+    "rating": "rating",
+    "score": "score",
+    "grade": "grade",
+    "revenue": "order",
+    "latency": "request",
+    "latencyms": "request",
+    "ms": "request",
+    "duration": "request",
+}
+_SOURCES = {
+    "user": "user",
+    "uid": "user",
+    "voter": "voter",
+    "visitor": "visitor",
+    "rater": "rater",
+    "reviewer": "reviewer",
+    "account": "account",
+    "device": "device",
+    "customer": "customer",
+    "session": "session",
+    "worker": "worker",
+}
+_PLURALS = {"try": "tries"}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a log measures.
+
+    Attributes
+    ----------
+    arm, reward : str
+        Names of the columns; a column per arm, and counts, have none.
+    source : str
+        Name of the column of sources, given or guessed; empty if there is none.
+    is_rate : bool
+        Whether every reward is 0 or 1, so that a mean is a rate.
+
+    Examples
+    --------
+    >>> metric = Metric("variant", "converted", is_rate=True)
+    >>> metric.best(), metric.rows(80_000), metric.compared(0.06, 0.052)
+    ('converts best', '80,000 visits', ('6.0 %', '5.2 %'))
+    >>> Metric("caption", "stars").best()
+    'has the highest mean stars'
+    """
+
+    arm: str = ""
+    reward: str = ""
+    source: str = ""
+    is_rate: bool = False
+
+    def best(self, lower_is_better: bool = False) -> str:
+        """Return what is said of the best arm."""
+        said = _RATES.get(_last(self.reward))
+        if self.is_rate and said is not None and not lower_is_better:
+            return said[0]
+        which = "lowest" if lower_is_better else "highest"
+        if self.is_rate:
+            return f"has the {which} rate of {self.reward}" if self.reward else f"has the {which} rate"
+        return f"has the {which} mean {self.reward or 'reward'}"
+
+    @property
+    def row(self) -> str:
+        """What a row is: a visit, a vote, a rating."""
+        last = _last(self.reward)
+        if self.is_rate and last in _RATES:
+            return _RATES[last][1]
+        return _ROWS.get(last, "reward")
+
+    @property
+    def rows_word(self) -> str:
+        """What several rows are."""
+        return _PLURALS.get(self.row, f"{self.row}s")
+
+    def rows(self, number: int) -> str:
+        """Return a number of rows in words."""
+        return f"{number:,} {self.row if number == 1 else self.rows_word}"
+
+    @property
+    def source_word(self) -> str:
+        """What a source is: a user, a voter."""
+        return next((_SOURCES[part] for part in _parts(self.source) if part in _SOURCES), "source")
+
+    def sources(self, number: int) -> str:
+        """Return a number of sources in words."""
+        return counted(number, self.source_word)
+
+    @property
+    def arm_word(self) -> str:
+        """What an arm is: the name of the column if that is a word, else "arm"."""
+        name = self.arm.strip().lower()
+        return name if name.isascii() and name.isalpha() and 2 < len(name) < 16 else "arm"
+
+    def compared(self, one: float, other: float) -> tuple[str, str]:
+        """Return two means with as many decimals as tell them apart, as percentages if they are rates."""
+        decimals = _decimals(one, other, 100.0 if self.is_rate else 1.0)
+        if self.is_rate:
+            return f"{100.0 * one:.{decimals}f} %", f"{100.0 * other:.{decimals}f} %"
+        return f"{one:,.{decimals}f}", f"{other:,.{decimals}f}"
+
+    def lead(self, size: float) -> str:
+        """Return the size of a lead: in points if means are rates.
+
+        >>> Metric(is_rate=True).lead(0.0123), Metric(reward="stars").lead(0.5)
+        ('1.2 points', '0.5')
+        """
+        return f"{100.0 * size:.2g} points" if self.is_rate else f"{size:.2g}"
+
+
+def _decimals(one: float, other: float, scale: float) -> int:
+    """Return the decimals that show the difference of two numbers to a half or better, and three digits of them."""
+    gap, size = abs(one - other) * scale, max(abs(one), abs(other)) * scale
+    by_size = 2 - math.floor(math.log10(size)) if size > 0.0 else 1
+    by_gap = -math.floor(math.log10(gap / 2.0)) if gap > 0.0 else 0
+    least = 1 if scale > 1.0 else max(by_size, 0)
+    return min(max(min(max(by_gap, 0), by_size + 2), least), 8)
+
+
+def _parts(name: str) -> list[str]:
+    """Return the parts of a column's name: user_id is user, id.
+
+    >>> _parts("User ID"), _parts("isConverted"), _parts("latency_ms")
+    (['user', 'id'], ['is', 'converted'], ['latency', 'ms'])
+    """
+    spaced = "".join(
+        f" {letter}" if letter.isupper() and index and name[index - 1].islower() else letter
+        for index, letter in enumerate(name)
+    )
+    return "".join(letter if letter.isalnum() else " " for letter in spaced.casefold()).split()
+
+
+def _last(name: str) -> str:
+    parts = _parts(name)
+    return parts[-1] if parts else ""
