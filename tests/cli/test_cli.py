@@ -55,9 +55,13 @@ def test_identify_names_the_winner_of_recorded_rewards(tmp_path: Path) -> None:
 
 
 def test_identify_says_so_with_exit_code_3_when_undecided() -> None:
-    done = bestarm("identify", "-", "--epsilon", "0.1", "--bounds", "0,1", stdin="arm,reward\nA,0.1\nB,0.9\n")
+    log = "arm,reward\nA,0.1\nB,0.9\n"
+    done = bestarm("identify", "-", "--epsilon", "0.1", "--bounds", "0,1", "--explain", stdin=log)
     assert done.returncode == 3
-    assert done.stdout.startswith("no winner is named among 'B', 'A', in 2 rewards: more rewards may decide it")
+    assert done.stdout.startswith("No arm is proved best: B leads with 0.900 against 0.100 for A")
+    assert "no winner is named among 'B', 'A', in 2 rewards: more rewards may decide it" in " ".join(
+        done.stdout.split()
+    )
     assert "\nlimit      budget\n" in done.stdout
     assert "\ncandidates 'B', 'A'\n" in done.stdout
 
@@ -78,10 +82,11 @@ def test_identify_prints_all_that_the_rewards_prove(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(rewards_of({"A": 1.2, "B": 0.0, "C": 0.3}, 300))
     question = ("identify", str(path), "--epsilon", "0.05", "--sigma", "1")
-    done = bestarm(*question)
+    done = bestarm(*question, "--explain")
     assert done.returncode == 0, done.stderr
     result = ba.identify_log(path, epsilon=0.05, sigma=1.0)
-    sentence, arms, facts, weighed, file = done.stdout.split("\n\n")
+    three, arms, sentence, facts, weighed, file = done.stdout.split("\n\n")
+    assert three.splitlines() == list(result.lines)
     assert " ".join(sentence.split()) == str(result)
     lines = arms.splitlines()
     assert lines[0].split()[:7] == ["arm", "rewards", "estimate", "lower", "upper", "lead", "left"]
@@ -138,10 +143,11 @@ def test_identify_claims_nothing_if_later_rewards_contradict_sigma() -> None:
     ]
     text = "arm,reward\n" + "".join(f"{arm},{value}\n" for arm, value in stars)
     for more in ((), ("--sequential",)):
-        done = bestarm("identify", "-", "--epsilon", "0.02", "--sigma", "0.3", *more, stdin=text)
+        done = bestarm("identify", "-", "--epsilon", "0.02", "--sigma", "0.3", *more, "--explain", stdin=text)
         shown = " ".join(done.stdout.split())
         assert done.returncode == 4
-        assert shown.startswith("'A' comes first of 2 arms")
+        assert "The rewards contradict the assumptions, so no probability is claimed. Do not rely on it." in shown
+        assert "'A' comes first of 2 arms" in shown
         assert shown.count("Alarm: no mean fits the 300 rewards of") == 2
         assert "wrong with probability" not in shown
         assert "p-value" not in shown
@@ -152,13 +158,13 @@ def test_identify_takes_a_resolution_and_what_is_good_enough() -> None:
     text = rewards_of({"A": 0.02, "B": 0.0}, 2000)
     question = ("identify", "-", "--epsilon", "0.01", "--sigma", "1")
     replay = ("--sequential", "--contamination", "prescient")
-    coarse = bestarm(*question, *replay, "--resolution", "0.5", stdin=text)
+    coarse = bestarm(*question, *replay, "--resolution", "0.5", "--explain", stdin=text)
     assert coarse.returncode == 3
-    assert coarse.stdout.startswith("no winner is named among 'A', 'B': certified stopped after ")
+    assert "no winner is named among 'A', 'B': certified stopped after " in " ".join(coarse.stdout.split())
     assert "at its resolution of 0.5" in " ".join(coarse.stdout.split())
     assert "(a replay that ignored " in " ".join(coarse.stdout.split())
     assert "\nlimit      resolution\n" in coarse.stdout
-    fine = bestarm(*question, "--good-enough", "0.9", stdin=text)
+    fine = bestarm(*question, "--good-enough", "0.9", "--explain", stdin=text)
     assert fine.returncode == 0
     assert " is within 0.9 of the highest mean of 2 arms" in fine.stdout
 

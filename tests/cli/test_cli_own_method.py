@@ -72,7 +72,7 @@ def test_plans_and_attacks_have_a_row_for_it(folder: Path) -> None:
 def test_a_log_is_replayed_through_it(folder: Path) -> None:
     log = "arm,reward\n" + "A,0.1\nB,0.9\n" * 10
     question = ("identify", "-", "--epsilon", "0.1", "--bounds", "0,1", "--method", OWN)
-    done = bestarm(*question, "--sequential", "--report", "report.html", given=log)
+    done = bestarm(*question, "--sequential", "--explain", "--report", "report.html", given=log)
     assert "by a replay in order through in turns" in " ".join(done.stdout.split())
     assert "in turns" in (folder / "report.html").read_text(encoding="utf-8")
     found = json.loads(bestarm(*question, "--sequential", "--format", "json", given=log).stdout)

@@ -214,10 +214,13 @@ def test_what_a_log_survives_does_not_depend_on_the_epsilon_that_was_asked_about
 
 
 def test_a_small_tolerance_is_not_rounded_to_nothing() -> None:
-    result = identify_log(conversions(2250), epsilon=0.0, bounds=(0, 1))
+    result = identify_log(conversions(2250), epsilon=0.0, stopping="any")
     assert result.tolerance == result.overturn / 80_000  # type: ignore[operator]
     assert "with epsilon up to 0.000412" in str(result)
-    none = identify_log(conversions(2215), epsilon=0.0, bounds=(0, 1))
+    exact = identify_log(conversions(2250), epsilon=0.0)
+    assert (exact.overturn, exact.tolerance) == (143, 143 / 80_000)
+    assert "with epsilon up to 0.00178" in str(exact)
+    none = identify_log(conversions(2215), epsilon=0.0, stopping="any")
     assert (none.best, none.overturn, none.tolerance) == ("A", 0, 0.0)
     assert "single it out only at epsilon = 0" in str(none)
 
@@ -252,7 +255,7 @@ def places(log: pd.DataFrame, folder: Path, *words: str) -> tuple[dict[str, Any]
         return done.stdout
 
     found = json.loads(run("--format", "json"))
-    texts = {"table": run("--report", str(folder / "page.md"), "--plot", str(folder / "page.svg"))}
+    texts = {"table": run("--explain", "--report", str(folder / "page.md"), "--plot", str(folder / "page.svg"))}
     texts["csv"], texts["page"] = run("--format", "csv"), (folder / "page.md").read_text()
     texts["page"] = texts["page"].replace("\\", "")
     texts = {name: text if name == "csv" else " ".join(text.split()) for name, text in texts.items()}

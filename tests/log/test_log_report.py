@@ -15,12 +15,15 @@ import pandas as pd
 import pytest
 
 from bestarm.errors import InputError
+from bestarm.identification.finding import Finding
+from bestarm.identification.pictures import WINNER
 from bestarm.identification.wording.log_verdict import LogWords
 from bestarm.identification.wording.text import share_shown
-from bestarm.log.picture import ranked_rows
+from bestarm.log.picture import FOUND, ranked_rows
 from bestarm.log.report import check_place, draw, write_report
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
+from bestarm.log.trust import with_findings
 from bestarm.log.verdict import identify_log
 from contest import BEST, law, write_contests
 
@@ -113,15 +116,15 @@ def test_the_numbers_are_those_of_the_result(
         assert version in words
 
 
-def test_the_answer_comes_first_and_says_no_more_than_is_proved(pages: Path) -> None:
+def test_the_answer_comes_first_and_says_no_more_than_is_proved(pages: Path, results: dict[str, LogResult]) -> None:
     winner, none, sources = (words_of(pages / f"{name}.html") for name in ("winner", "none", "sources"))
-    order = ["The question", "The answer", "The picture", "The arms", "What if more is fake?", "Data health"]
-    order += ["What it rests on", "How to repeat it"]
+    order = ["The answer", "The picture", "What if more is fake?", "What inspection found", "The arms", "The question"]
+    order += ["Data health", "What it rests on", "How to repeat it"]
     places = [winner.index(f" {heading} ") for heading in order]
     assert places == sorted(places)
-    assert "'A' has the highest mean of 8 arms \n" in winner
+    assert winner.split(" The answer ")[1].startswith(f"\n  {results['winner'].lines[0]}")
     assert "More might overturn it, or might not." in winner
-    assert " No winner is named " in none
+    assert none.split(" The answer ")[1].startswith(f"\n  {results['none'].lines[0]}")
     assert "'B' would be singled out as the best if epsilon were at most 0.0043 (0.43 %), or with at most 129" in none
     assert "give it as the source" in none
     assert "That the arms are equally good" in none
@@ -149,14 +152,16 @@ def test_the_table_over_epsilon_is_the_sensitivity(name: str, pages: Path, resul
 
 def test_an_alarm_is_seen_and_takes_all_claims_back(pages: Path, results: dict[str, LogResult]) -> None:
     words, result = words_of(pages / "alarm.html"), results["alarm"]
-    assert "'B' comes first, but nothing is claimed: the log contradicts the assumptions" in words
-    for alarm in result.alarms:
-        assert words.count(alarm[1:]) == 2  # with the answer, and with the assumptions
+    assert "contradict the assumptions, so no probability is claimed. Do not rely on it." in words
+    assert '<div class="answer doubted">' in (pages / "alarm.html").read_text(encoding="utf-8")
+    assert "Green" not in words
+    for index, alarm in enumerate(result.alarms):
+        assert words.count(alarm[1:]) == (2 if index else 3)  # with the answer (the first in its lines) and assumptions
     for claim in ("hold together", "leads by at least", "p-value", "overturn", "right together"):
         assert claim not in words
     assert "no mean fits" in words
     assert "if all of this is true, which it is not" in words
-    assert result.plot().axes[0].get_title(loc="left").startswith("mean reward")
+    assert result.plot().axes[0].get_title(loc="left").startswith("mean of each arm")
     assert len(draw(result).axes) == 2  # intervals and curve
 
 
@@ -176,7 +181,7 @@ def test_methods_that_prove_nothing_are_said_to(results: dict[str, LogResult], t
     bare = replace(results["replay"], method="mean-se", proved=False, leads={}, p_value=None, tolerance=None)
     write_report(bare, tmp_path / "page.html")
     words = words_of(tmp_path / "page.html")
-    assert "'A' is named by mean-se, which proves nothing" in words
+    assert "mean-se proves nothing about how often this is wrong" in words
     assert "nobody has proved it" in words
     assert "hold together" not in words
 
@@ -198,6 +203,72 @@ def test_few_rewards_say_what_would_help_and_good_enough_how_near(tmp_path: Path
     assert f"{near.best!r} is within 1 of the highest mean of 3 arms" in words
     assert "no reward was replaced at all" in words
     assert "to overturn" not in words
+
+
+# ------------------------------------------------------------------------------ without an epsilon, and with inspection
+
+
+@pytest.fixture(scope="module")
+def bare(logs: dict[str, Path]) -> LogResult:
+    """The clean contest, about which no epsilon was given."""
+    result = identify_log(logs["winner"], arm="caption", reward="stars", bounds=(1, 5))
+    return replace(result, inspected=False, findings=(), doubts=())
+
+
+def finding(rows: int, text: str) -> Finding:
+    return Finding("busy sources", rows, 12, 0.1, text, details="They reward one arm, again and again")
+
+
+def test_without_an_epsilon_none_is_said_to_be_asked_about(bare: LogResult, tmp_path: Path) -> None:
+    for ending in ("html", "md"):
+        bare.report(tmp_path / f"page.{ending}")
+        words = words_of(tmp_path / f"page.{ending}")
+        places = [words.index(line) for line in (*bare.lines, "What if more is fake?", "The question")]
+        assert places == sorted(places)
+        assert words.lstrip("# \n").startswith("winner.csv: which caption has the highest mean stars?")
+        assert "epsilon = 0" not in words
+        assert "epsilon is 0" not in words
+        assert "The marked line" not in words
+        claim = f"the claim is that 'A' is the best, or there are more than {bare.overturn:,} replaced rewards"
+        assert f"No epsilon was given: {claim}." in words
+        assert "Intervals and leads are those if nothing is fake." in words
+        assert re.search(r"p-value \S+ if nothing is fake", words)
+        assert "The log was not inspected" in words
+    assert len(draw(bare).axes) == 3  # no curve over epsilon
+
+
+def test_what_was_found_is_marked_and_only_what_is_trusted_is_green(bare: LogResult, tmp_path: Path) -> None:
+    assert bare.overturn is not None
+    few, many = finding(bare.overturn, "12 voters look like bots"), finding(bare.overturn + 1, "13 voters rush")
+    pages = {}
+    for name, found in {"clean": [], "survived": [few], "doubted": [few, many]}.items():
+        result = with_findings(bare, found)
+        result.report(tmp_path / f"{name}.html")
+        pages[name] = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+        colours = {line.get_color() for panel in draw(result).axes for line in panel.lines}
+        assert (WINNER in colours) == result.trusted == (name != "doubted")
+        lines = [line.get_xdata() for line in draw(result, arms=False).axes[0].lines if line.get_color() == FOUND]
+        assert sorted(float(np.ravel(line)[0]) for line in lines) == [each.rows for each in found]
+    for name, page in pages.items():
+        assert ('<div class="answer named">' in page) == ("Green: the arm that is named" in page) == (name != "doubted")
+    assert "Nothing in the file looks made up." in pages["clean"].partition('id="found"')[2]
+    part = pages["doubted"].partition('id="found"')[2].partition("<h2")[0]
+    assert "12 voters look like bots. They reward one arm, again and again. The answer survives that." in part
+    assert "again and again. More than this answer survives: do not rely on the answer." in part
+    assert '<div class="answer doubted">' in pages["doubted"]
+    assert "Orange: the arm that is named, not to be relied on." in pages["doubted"]
+
+
+def test_nobody_named_is_never_green(tmp_path: Path) -> None:
+    random = np.random.default_rng(2)
+    log = Rewards(("A", "B"), tuple(np.sort(random.choice(np.arange(1.0, 6.0), 200, p=law(3.0))) for _ in "AB"), None)
+    result = identify_log(log, bounds=(1, 5))
+    assert result.best is None
+    result.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert '<div class="answer none">' in page
+    assert "Green" not in page
+    assert WINNER not in {line.get_color() for panel in draw(result).axes for line in panel.lines}
 
 
 # ------------------------------------------------------------------------------------------- whatever is in the log
@@ -286,7 +357,7 @@ def test_a_place_where_nothing_can_be_written_is_refused(results: dict[str, LogR
 
 def test_the_picture_shows_intervals_leads_and_the_curve(results: dict[str, LogResult]) -> None:
     result = results["winner"]
-    intervals, leads, curve = result.plot().axes
+    intervals, leads, survival, curve = result.plot().axes
     assert next(tick.get_text() for tick in intervals.get_yticklabels()) == "A (3,750)"
     marks = [line.get_xdata() for line in leads.lines if line.get_marker() == "|"]
     assert [float(np.ravel(mark)[0]) for mark in marks] == pytest.approx(sorted(result.leads.values()))
@@ -296,9 +367,13 @@ def test_the_picture_shows_intervals_leads_and_the_curve(results: dict[str, LogR
         for x, y in zip(np.ravel(line.get_xdata()), np.ravel(line.get_ydata()), strict=True)
     ]
     assert sorted(points) == [(place, len(row.candidates)) for place, row in enumerate(result.sensitivity)]
-    assert len(draw(result, tall=True).axes) == 3
-    assert len(draw(result, arms=False).axes) == 1
-    assert len(draw(result, curve=False).axes) == 2
+    evidence = survival.lines[0]
+    assert list(np.ravel(evidence.get_xdata())) == [number for number, _ in result.survival]
+    assert list(np.ravel(evidence.get_ydata())) == [max(value, 1e-12) for _, value in result.survival]
+    assert survival.get_xlim()[0] == 0.0
+    assert len(draw(result, tall=True).axes) == 4
+    assert len(draw(result, arms=False).axes) == 2
+    assert len(draw(result, curve=False, survival=False).axes) == 2
     named = [line for line in curve.lines if line.get_label() == "a winner is named"]
     assert np.size(named[0].get_xdata()) == sum(row.best == BEST for row in result.sensitivity)
     assert math.isclose(curve.get_ylim()[1], 1.08 * 8)
@@ -326,7 +401,8 @@ def test_the_page_opens_offline_and_fits_the_screen(width: int, name: str, brows
     assert set(requests) <= {"file", "data"}
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     images = page.evaluate("[...document.images].map(image => [image.naturalWidth, image.alt, image.clientWidth])")
-    assert len(images) == 2
+    shown = {"alarm": 2, "odd": 2}  # no evidence over the number of fakes: it is not enough even without any
+    assert len(images) == shown.get(name, 3)
     assert all(natural > 0 and alt and 0 < shown <= width for natural, alt, shown in images)
     cut = "[...document.querySelectorAll('p, li, td, pre')].filter(e => e.getBoundingClientRect().right > innerWidth)"
     assert page.evaluate(f"{cut}.map(e => e.textContent)") == []  # tables are stacked, so that nothing scrolls sideways

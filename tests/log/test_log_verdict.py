@@ -683,7 +683,7 @@ def test_bad_questions_are_refused() -> None:
         identify_log(log, epsilon=0.1, bounds=(1, 5))
     with pytest.raises(InputError, match="contamination must be one of"):
         identify_log(log, epsilon=0.1, bounds=(1, 6), contamination="bots")
-    with pytest.raises(InputError, match="sigma must be given, or bounds"):
+    with pytest.raises(InputError, match=r"goes from 1 to 6 .* which does not say what the lowest and the highest"):
         identify_log(log, epsilon=0.1)
     with pytest.raises(InputError, match="epsilon must be in"):
         identify_log(log, epsilon=0.6, bounds=(1, 6))
