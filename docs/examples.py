@@ -33,7 +33,7 @@ BLOCK = re.compile(
     r"(?:\n```text\n(?P<printed>.*?)^```\n)?",
     re.M | re.S,
 )
-ANSWERED = (0, 3)  # exit codes of bestarm: a winner is named, none is
+ANSWERED = (0, 3, 4)  # exit codes of bestarm: a winner is named, none is, one is but should not be relied on
 
 
 class Run:
