@@ -365,13 +365,12 @@ def relabelled(seed: int, number: int, rows: int) -> Rewards:
 def test_a_row_whose_arm_was_changed_counts_two(seeds: int) -> None:
     wrong = as_one = 0
     for seed in range(seeds):
-        result = identify_log(relabelled(seed, 1000, 15), delta=DELTA)
+        result = identify_log(relabelled(seed, 1000, 40), delta=DELTA)
         survives = result.overturn if result.best == "B" else None
-        wrong += survives is not None and survives >= 30
-        as_one += survives is not None and survives >= 15
+        wrong += survives is not None and survives >= 80
+        as_one += survives is not None and survives >= 40
     assert wrong_at_most(wrong, seeds)
-    if seeds > 1000:
-        assert not wrong_at_most(as_one, seeds)  # counted as one each, the promise is broken: beyond delta, surely
+    assert as_one > 0.4 * seeds  # counted as one each, the promise is broken
 
 
 def z_test(good_b: int, good_a: int, number: int) -> bool:

@@ -137,3 +137,17 @@ def test_in_twenty_seeds_hardly_an_answer_is_wrong(name: str) -> None:
     assert found.count("wrong") <= stats.binom.isf(0.001, len(found), DELTA)
     assert found.count("doubted") == 0
     assert found.count("asks") == (len(found) if BY_NAME[name].fine == ("asks",) else 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name)
+def test_at_most_one_in_a_hundred_honest_logs_is_doubted(log: KnownLog) -> None:
+    found = [outcome(log, seed, honest=True) for seed in range(200, 230)]
+    assert found.count("doubted") <= stats.binom.isf(0.001, len(found), 0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log", [log for log in LOGS if log.fault], ids=lambda log: log.name)
+def test_a_log_with_a_fault_is_hardly_ever_answered_wrongly(log: KnownLog) -> None:
+    found = [outcome(log, seed) for seed in range(300, 315)]
+    assert found.count("wrong") <= stats.binom.isf(0.001, len(found), DELTA)

@@ -14,6 +14,8 @@ from scipy import stats
 from bestarm.log.inspect import inspect_log
 from bestarm.log.inspection.shapes import RATE, shapes
 from bestarm.log.rewards import Rewards
+from bestarm.log.verdict import identify_log
+from contest import contest as contest_of_voters
 from places import DATA, needs_files
 
 
@@ -245,3 +247,55 @@ def test_what_is_bad_is_counted_not_refused(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("arm,reward\nA,1\nB,2\nB,\n,3\nA,x\nA,2\n")
     found = inspect_log(tmp_path / "log.csv")
     assert (found.total, found.health.missing, found.health.bad_rows) == (3, 1, 2)
+
+
+# ------------------------------------------------------------------------------------- where an answer counts sources
+
+
+def rigged_by_the_minute() -> pd.DataFrame:
+    """A contest whose voters take ten minutes each; 40 bots give their 60 votes to a worse caption in as long."""
+    votes = contest_of_voters(1, rigged=True).votes
+    random = np.random.default_rng(5)
+    begins = random.uniform(0.0, 14 * 86400.0, int(votes["voter"].max()) + 1)
+    seconds = begins[votes["voter"].to_numpy()] + random.uniform(0.0, 600.0, len(votes))
+    votes.insert(0, "timestamp", pd.Timestamp("2024-05-01") + pd.to_timedelta(seconds.round(), unit="s"))
+    return votes
+
+
+def test_what_is_found_is_counted_in_sources_where_the_answer_counts_them() -> None:
+    result = identify_log(rigged_by_the_minute(), source="voter", bounds=(1, 5))
+    found = {finding.kind: finding for finding in result.findings}
+    assert (result.best, result.trusted) == ("A", True)
+    burst = found["burst"]
+    assert burst.rows is not None
+    assert burst.rows > (result.overturn or 0)
+    assert burst.sources is not None
+    assert 10 <= burst.sources <= 60
+    assert "the 3,490 voters" in result.lines[1]
+
+
+def test_copies_of_rows_are_no_more_sources() -> None:
+    votes = rigged_by_the_minute().query("voter < 3450")
+    result = identify_log(pd.concat([votes, votes]), source="voter", bounds=(1, 5))
+    (copies,) = (finding for finding in result.findings if finding.kind == "duplicates")
+    assert (copies.rows, copies.sources) == (len(votes), 0)
+    assert (result.best, result.trusted) == ("A", True)
+
+
+def test_a_finding_between_the_epsilon_given_and_what_is_survived_is_said_to_be_more_than_was_allowed_for() -> None:
+    result = identify_log(rigged_by_the_minute(), source="voter", bounds=(1, 5), epsilon=0.01)
+    assert result.replaced == 34
+    assert result.overturn is not None
+    assert result.overturn > 40
+    assert not result.trusted
+    assert result.lines[2].startswith("40 voters look like bots")
+    assert "more than the 1 % that you allow for" in result.lines[2]
+
+
+def test_user_agents_are_counted_in_sources() -> None:
+    votes = rigged_by_the_minute()
+    votes["user_agent"] = np.where(votes["voter"] < 3450, "Mozilla/5.0", "python-requests/2.31")
+    result = identify_log(votes, source="voter", bounds=(1, 5))
+    (agents,) = (finding for finding in result.findings if finding.kind == "agents")
+    assert (agents.rows, agents.sources) == (2400, 40)
+    assert result.trusted

@@ -41,7 +41,11 @@ def print_verdict(result: LogResult, *, explain: bool = False) -> None:
 def _print_remarks(result: LogResult) -> None:
     """Print what else was noticed about the answer and the file, and how to go on; guesses go to stderr."""
     health = result.health
-    noticed = [*result.doubts[1:], *(f"{capital(each.text)}." for each in result.findings)]
+    told = "\n".join([*result.lines, *result.doubts])
+    noticed = [
+        *result.doubts[1:],
+        *(f"{capital(each.text)}." for each in result.findings if capital(each.text) not in told),
+    ]
     noticed += health.sentences()[1 : len(health.sentences()) - len(health.guesses)]
     if noticed:
         print()

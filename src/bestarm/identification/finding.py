@@ -15,7 +15,7 @@ class Finding:
         With a count: "busy sources", "devoted sources", "agents", "duplicates", "burst", "histogram". Without one:
         "split", "late arm", "trend", "day", "clusters", "dispersion".
     rows, sources : int or None
-        How many rewards, and sources, are in doubt; None where there is no count.
+        How many rewards, and sources, are in doubt; None where there is no count. Copies of rows add no source.
     share : float or None
         Those rewards as a share of all.
     text : str
@@ -46,3 +46,7 @@ class Finding:
     def is_counted(self) -> bool:
         """Whether it says how many rewards are in doubt, so that it can be compared with what an answer survives."""
         return self.rows is not None
+
+    def number(self, *, of_sources: bool) -> int:
+        """Return how much is in doubt, in what an answer counts: sources, if it counts them and they are known."""
+        return self.sources if of_sources and self.sources is not None else self.rows or 0

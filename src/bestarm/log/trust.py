@@ -49,7 +49,4 @@ def exceeds(result: LogResult, finding: Finding) -> bool:
     if model is None or not model.counted or allowed is None:
         most = result.tolerance if result.for_all_counts else result.epsilon
         return (finding.share or 0.0) > (most or 0.0)
-    found = finding.rows or 0
-    if model.by_source and finding.sources is not None:
-        found = finding.sources
-    return found > allowed
+    return finding.number(of_sources=model.by_source) > allowed

@@ -183,7 +183,8 @@ def _answer(rewards: Rewards, question: LogQuestion) -> LogResult:
     model = question.model(rewards)
     question = question.scaled(rewards)
     check_log(rewards, model, question.bounds, question.paired)
-    metric = Metric(rewards.health.arm, rewards.health.reward, is_rate=is_binary(rewards))
+    source = (rewards.columns.source if rewards.columns is not None else None) or ""
+    metric = Metric(rewards.health.arm, rewards.health.reward, source=source, is_rate=is_binary(rewards))
     if question.lower_is_better:
         rewards = flipped(rewards, question.bounds)
     result = _judged(rewards, model, question)

@@ -116,7 +116,7 @@ class LineWords(LogWords):
         # A replay chooses its bets anew for each number, so it claims nothing for more.
         claimed = None if result.sequential else result.overturn
         if claimed is not None and result.replaced is not None and claimed > result.replaced:
-            said += f", and with up to {claimed:,}"
+            said += f"; it survives up to {claimed:,}"
         return f"{said}{self._besides()}."
 
     @property
@@ -144,6 +144,8 @@ class LineWords(LogWords):
             share = percent(result.epsilon)
             if result.floor is None:
                 return f"With {share} fakes the lead could be made up, however many {metric.rows_word} there are."
+            if result.bounds is not None and result.floor >= 0.995 * (result.bounds[1] - result.bounds[0]):
+                return f"With {share} fakes no lead at all can be proved, however many {metric.rows_word} there are."
             lead = f"no lead below {metric.lead(result.floor)} can be proved"
             return f"With {share} fakes {lead}, however many {metric.rows_word} there are."
         if result.limit == "resolution":
@@ -209,13 +211,8 @@ class LineWords(LogWords):
 
 def beyond(result: LogFacts, finding: Finding) -> str:
     """Return that a finding is more than an answer survives, or than the epsilon that was given."""
-    given = not result.for_all_counts and result.overturn is not None and result.replaced is not None
-    if (
-        given
-        and result.replaced is not None
-        and result.overturn is not None
-        and result.replaced < (finding.rows or 0) <= result.overturn
-    ):
+    found = finding.number(of_sources=result.sources is not None)
+    if not result.for_all_counts and result.overturn is not None and found <= result.overturn:
         return f"{capital(finding.text)}: more than the {percent(result.epsilon)} that you allow for."
     return f"{capital(finding.text)}: more than this answer survives."
 

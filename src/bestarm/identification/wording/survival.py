@@ -49,10 +49,8 @@ class SurvivalWords(LogWords):
         """Return each number that inspection found, in what the axis counts, with a short label, largest first."""
         found = []
         for finding in self.result.findings:
-            number = finding.rows
-            if self.result.sources is not None and finding.sources is not None:
-                number = finding.sources
-            if number is not None:
+            number = finding.number(of_sources=self.result.sources is not None)
+            if number:
                 found.append((number, f"found: {number:,} ({_KINDS.get(finding.kind, finding.kind)})"))
         return sorted(found, key=lambda each: (-each[0], each[1]))
 

@@ -31,7 +31,12 @@ def find_agents(watch: Watch) -> list[Finding]:
     """
     if watch.columns.agent is None:
         return []
-    rows = watch.run("by_agent", highest=repr(watch.rewards.highest), most=_MOST)
+    rows = watch.run(
+        "by_agent",
+        highest=repr(watch.rewards.highest),
+        most=_MOST,
+        sources="count(DISTINCT who)" if watch.judges_sources else "0",
+    )
     names = [str(name) for name in rows["agent"]]
     times, top = rows["times"].astype(np.float64), rows["top"].astype(np.float64)
     by_name = np.array([bool(_PROGRAMS.search(name)) for name in names], bool)
@@ -59,4 +64,5 @@ def find_agents(watch: Watch) -> list[Finding]:
     details = f"{counted(found.size, 'user agent')} ({few}) {what}: {watch.amount(number)}."
     p_value = None if by_name.any() else float(p_values[found].max())
     share = number / watch.total
-    return [Finding("agents", number, None, share, text, tuple(names[index] for index in found), p_value, details)]
+    sources = int(rows["sources"][found].sum()) if watch.judges_sources else None
+    return [Finding("agents", number, sources, share, text, tuple(names[index] for index in found), p_value, details)]

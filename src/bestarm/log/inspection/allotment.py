@@ -28,9 +28,13 @@ _MOST_SPLIT = 10
 
 @dataclass(frozen=True, eq=False)
 class Allotment:
-    """How many rewards each arm got in each stretch of a log, in the order of time; stretches have equal numbers."""
+    """How many rewards each arm got in each stretch of a log, in the order of time; stretches have equal numbers.
+
+    `firsts` counts each source once per arm, by its first reward; None unless the verdict counts sources.
+    """
 
     counts: Array
+    firsts: Array | None = None
     late: tuple[int, ...] = ()  # arms that begin later, or end earlier, than others
     changes: bool = False  # whether the shares of the arms change over time
 
@@ -43,11 +47,17 @@ def allotted(watch: Watch) -> Allotment | None:
     blocks = min(_BLOCKS, clock.number // watch.every // 50)
     if blocks < _COARSE:
         return None
-    rows = watch.run("stretches", blocks=blocks, every=watch.every)
+    counts = _by_stretch(watch, "stretches", blocks)
+    firsts = _by_stretch(watch, "first_stretches", blocks) if watch.judges_sources else None
+    late = tuple(arm for arm in range(len(counts)) if _is_late(counts, arm, watch.every))
+    return Allotment(counts, firsts, late, bool(late) or _changes(counts / watch.every))
+
+
+def _by_stretch(watch: Watch, query: str, blocks: int) -> Array:
+    rows = watch.run(query, blocks=blocks, every=watch.every)
     counts = np.zeros((len(watch.rewards.labels), blocks))
     counts[rows["arm_index"], rows["block"]] = rows["times"] * watch.every
-    late = tuple(arm for arm in range(len(counts)) if _is_late(counts, arm, watch.every))
-    return Allotment(counts, late, bool(late) or _changes(counts / watch.every))
+    return counts
 
 
 def _outside(counts: Array, arm: int) -> tuple[float, float]:
@@ -155,19 +165,18 @@ def find_bursts(watch: Watch, allotment: Allotment) -> list[Finding]:
     """
     kept = [arm for arm in range(len(allotment.counts)) if arm not in allotment.late and allotment.counts[arm].any()]
     table = allotment.counts[kept]
-    blocks, total = table.shape[1], float(table.sum())
+    blocks = table.shape[1]
     if len(kept) < 2:
         return []
     found: dict[int, Finding] = {}
     scales = [each for each in (8, 32, 128, 512) if each <= blocks]
     for cuts in scales:
-        counts = np.add.reduceat(table, np.arange(cuts) * blocks // cuts, axis=1)
+        edges = np.arange(cuts) * blocks // cuts
+        counts = np.add.reduceat(table, edges, axis=1)
         for p_value, index, where in _outstanding(counts / watch.every, RATE / len(scales)):
             if _is_long_end(where, cuts):
                 continue
-            size, number, here = counts[:, where].sum(), counts[index].sum(), counts[index, where].sum()
-            rest = (number - here) / (total - size)
-            excess = round(float((here - rest * size) / (1.0 - rest)))
+            size, here, rest, excess = _excess(counts, index, where)
             if index in found and (found[index].rows or 0) >= excess:
                 continue  # keep the scale with the largest excess
             label = watch.rewards.labels[kept[index]]
@@ -179,9 +188,19 @@ def find_bursts(watch: Watch, allotment: Allotment) -> list[Finding]:
                 f"{100.0 * rest:.3g} % of the others. The excess of {excess:,} would be "
                 f"{100.0 * excess / watch.total:.2g} % of all, if it is fake."
             )
-            p_value = min(p_value * len(scales), 1.0)
-            found[index] = Finding("burst", excess, None, excess / watch.total, text, (str(label),), p_value, details)
+            sources = None
+            if allotment.firsts is not None:
+                sources = max(_excess(np.add.reduceat(allotment.firsts[kept], edges, axis=1), index, where)[-1], 0)
+            p_value, share = min(p_value * len(scales), 1.0), excess / watch.total
+            found[index] = Finding("burst", excess, sources, share, text, (str(label),), p_value, details)
     return sorted(found.values(), key=lambda finding: -(finding.rows or 0))
+
+
+def _excess(counts: Array, arm: int, where: list[int]) -> tuple[float, float, float, int]:
+    """Return what all arms have in some stretches, what one arm has, its share elsewhere, and how many exceed that."""
+    size, here = float(counts[:, where].sum()), float(counts[arm, where].sum())
+    rest = (float(counts[arm].sum()) - here) / max(float(counts.sum()) - size, 1.0)
+    return size, here, rest, round((here - rest * size) / max(1.0 - rest, 1e-9))
 
 
 def _is_long_end(where: list[int], cuts: int) -> bool:

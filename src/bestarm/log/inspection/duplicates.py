@@ -45,7 +45,7 @@ def _whole_export(watch: Watch) -> Finding | None:
     times = {2: "twice", 3: "three times", 4: "four times"}[factor]
     text = f"every row is there {times} ({watch.amount(rows)} too many)"
     details = f"Every row of the file is there {times}, as if it had been exported {times}: {rows:,} are copies."
-    return Finding("duplicates", rows, None, rows / watch.total, text, (times,), p_value, details + _sampled(watch))
+    return _finding(watch, rows, text, times, p_value, details)
 
 
 def _repeats(watch: Watch, factor: int) -> int:
@@ -80,7 +80,7 @@ def _events(watch: Watch) -> Finding | None:
     name = watch.columns.event
     text = f"{watch.metric.rows(rows)} have the {name} of an earlier one ({_share(rows, watch)})"
     details = f"{rows:,} of {watch.total:,} rows have the same {name}, arm and reward as an earlier row."
-    return Finding("duplicates", rows, None, rows / watch.total, text, (name,), None, details + _sampled(watch))
+    return _finding(watch, rows, text, name, None, details)
 
 
 def _equal_times(watch: Watch) -> Finding | None:
@@ -109,13 +109,15 @@ def _equal_times(watch: Watch) -> Finding | None:
         f"would give about {by_chance * watch.every:.2g}. If these are rows written twice, epsilon = "
         f"{rows / watch.total:.2g} of the rewards."
     )
-    p_value = float(stats.poisson.sf(count - 1.0, by_chance))
-    return Finding("duplicates", rows, None, rows / watch.total, text, ("time",), p_value, details + _sampled(watch))
+    return _finding(watch, rows, text, "time", float(stats.poisson.sf(count - 1.0, by_chance)), details)
+
+
+def _finding(watch: Watch, rows: int, text: str, what: str, p_value: float | None, details: str) -> Finding:
+    """Return a finding about copies; where sources are counted they add none, as a source counts once per arm."""
+    sources = 0 if watch.judges_sources else None
+    details += "" if watch.every == 1 else f" This is estimated from one in {watch.every:,} rows."
+    return Finding("duplicates", rows, sources, rows / watch.total, text, (what,), p_value, details)
 
 
 def _share(rows: int, watch: Watch) -> str:
     return watch.amount(rows).rpartition(", ")[2]
-
-
-def _sampled(watch: Watch) -> str:
-    return "" if watch.every == 1 else f" This is estimated from one in {watch.every:,} rows."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from bestarm.identification.finding import Finding
@@ -38,4 +40,7 @@ def _finding(watch: Watch, found: Shapes, index: int) -> Finding:
         f"if every fake one is {found.cells[extreme]}, about {count:,} are fake: "
         f"{100.0 * count / number:.3g} % of this arm's rewards and {100.0 * count / rewards.total:.3g} % of all."
     )
-    return Finding("histogram", count, None, count / rewards.total, text, (label,), p_value, details)
+    sources = None
+    if watch.judges_sources and watch.sources is not None:
+        sources = math.ceil(count * np.count_nonzero(watch.sources.arm == index) / number)
+    return Finding("histogram", count, sources, count / rewards.total, text, (label,), p_value, details)

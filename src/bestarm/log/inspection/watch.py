@@ -94,6 +94,11 @@ class Watch:
             names.arm or "", names.reward or "", source=self.columns.who or "", is_rate=is_binary(rewards)
         )
 
+    @property
+    def judges_sources(self) -> bool:
+        """Whether the verdict counts sources, so that findings must say how many sources they are about."""
+        return self.rewards.sources is not None and self.is_table and not self.is_aggregated
+
     def run(self, query: str, **pieces: object) -> dict[str, NDArray[Any]]:
         """Run a query about the rows."""
         return self.log.database.run(query, **pieces)
