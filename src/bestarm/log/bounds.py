@@ -14,6 +14,7 @@ from bestarm.log.rewards import Rewards
 from bestarm.phrases import Call, Setting, first_argument
 
 FEW = 20  # different values up to which rewards are ratings rather than measurements
+_SAME = 0.1  # share of the rewards that may have one value if they are spread like a bell curve
 _SCALES = ((0.0, 1.0), (1.0, 3.0), (1.0, 5.0), (0.0, 5.0), (1.0, 7.0), (1.0, 10.0), (0.0, 10.0), (0.0, 100.0))
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 
@@ -56,7 +57,7 @@ def ask_for_bounds(rewards: Rewards, epsilon: float | None) -> UnclearError:
     """Return the question which rewards are possible, with a call for each answer."""
     low, high = natural_bounds(rewards.lowest, rewards.highest)
     choices = [(_if_bounded(low, high), _call(rewards, Setting("bounds", (low, high))))]
-    if len(np.unique(np.concatenate(rewards.values))) > FEW:
+    if _may_be_bell_shaped(rewards):
         more = (Setting("epsilon", 0.01),) if epsilon is None else ()
         when = "if there are no such limits, and honest values are spread like a bell curve"
         when += "; with at most 1 % fakes" if epsilon is None else ""
@@ -66,6 +67,13 @@ def ask_for_bounds(rewards: Rewards, epsilon: float | None) -> UnclearError:
         "what the lowest and the highest possible value are."
     )
     return UnclearError("bounds", question, choices)
+
+
+def _may_be_bell_shaped(rewards: Rewards) -> bool:
+    """Tell whether rewards are measurements, and not many of them the same: most visits bring no revenue."""
+    values, places = np.unique(np.concatenate(rewards.values), return_inverse=True)
+    often = np.bincount(places, weights=None if rewards.counts is None else np.concatenate(rewards.counts))
+    return values.size > FEW and bool(often.max() <= _SAME * often.sum())
 
 
 def ask_for_direction(rewards: Rewards, needs_bounds: bool) -> UnclearError:

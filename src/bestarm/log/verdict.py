@@ -183,8 +183,9 @@ def _answer(rewards: Rewards, question: LogQuestion) -> LogResult:
     model = question.model(rewards)
     question = question.scaled(rewards)
     check_log(rewards, model, question.bounds, question.paired)
-    source = (rewards.columns.source if rewards.columns is not None else None) or ""
-    metric = Metric(rewards.health.arm, rewards.health.reward, source=source, is_rate=is_binary(rewards))
+    health, columns = rewards.health, rewards.columns
+    source, visits = ("", "") if columns is None else (columns.source or "", columns.visits or "")
+    metric = Metric(health.arm, health.reward, source, is_binary(rewards), visits)
     if question.lower_is_better:
         rewards = flipped(rewards, question.bounds)
     result = _judged(rewards, model, question)

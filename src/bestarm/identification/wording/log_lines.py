@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bestarm.identification.wording.log_verdict import LogFacts, LogWords
+from bestarm.identification.wording.metric import uplift
 from bestarm.identification.wording.text import capital, percent, share_shown, short
 from bestarm.phrases import Phrase, Setting, Verbatim
 from bestarm.problem import Label
@@ -58,7 +58,7 @@ class LineWords(LogWords):
             return "there is nothing to compare it with"
         best, other = rows
         one, two = self.result.metric.compared(best.estimate, other.estimate)
-        return f"{one} against {two} for {named(other.label)}{_uplift(best.estimate, other.estimate)}"
+        return f"{one} against {two} for {named(other.label)}{uplift(best.estimate, other.estimate)}"
 
     def _nobody(self) -> str:
         result, rows = self.result, self.compared_rows()
@@ -233,20 +233,6 @@ def named(label: Label | None) -> str:
     if bare:
         return text
     return f"“{text}”" if '"' in text else f'"{text}"'
-
-
-def _uplift(one: float, other: float) -> str:
-    """Return by how much a mean is higher than another in percent; nothing where that means little.
-
-    >>> _uplift(0.06, 0.052), _uplift(0.0, 1.0), _uplift(1.0, 0.0)
-    (' (+15 %)', ' (-100 %)', '')
-    """
-    if not (other > 0.0 and one >= 0.0 and math.isfinite(one / other)):
-        return ""
-    size = 100.0 * (one / other - 1.0)
-    if abs(size) >= 1000.0:
-        return f" ({one / other:,.0f} times)"
-    return f" ({size:+.{0 if abs(size) >= 9.95 else 1}f} %)"
 
 
 def _percent(share: float | None) -> str:

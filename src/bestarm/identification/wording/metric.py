@@ -19,6 +19,8 @@ _RATES = {
     "purchased": ("sells best", "visit"),
     "purchase": ("sells best", "visit"),
     "bought": ("sells best", "visit"),
+    "opened": ("is opened most often", "message"),
+    "open": ("is opened most often", "message"),
     "signup": ("gets the most sign-ups per visit", "visit"),
     "success": ("succeeds most often", "try"),
     "successes": ("succeeds most often", "try"),
@@ -30,6 +32,7 @@ _RATES = {
     "vote": ("gets the best votes", "vote"),
     "thumb": ("gets the most thumbs up", "rating"),
     "thumbs": ("gets the most thumbs up", "rating"),
+    "feedback": ("gets the best feedback", "rating"),
     "liked": ("is liked most", "rating"),
 }
 _ROWS = {
@@ -58,8 +61,10 @@ _SOURCES = {
     "customer": "customer",
     "session": "session",
     "worker": "worker",
+    "ip": "IP",
 }
 _PLURALS = {"try": "tries"}
+_MOST_MORE = 2  # decimals that are added so that two means and their uplift agree
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,8 @@ class Metric:
         Name of the column of sources, given or guessed; empty if there is none.
     is_rate : bool
         Whether every reward is 0 or 1, so that a mean is a rate.
+    visits : str
+        Name of the column that counts the rows of an aggregated table, such as impressions; empty if there is none.
 
     Examples
     --------
@@ -88,6 +95,7 @@ class Metric:
     reward: str = ""
     source: str = ""
     is_rate: bool = False
+    visits: str = ""
 
     def best(self, lower_is_better: bool = False) -> str:
         """Return what is said of the best arm."""
@@ -102,7 +110,9 @@ class Metric:
     @property
     def row(self) -> str:
         """What a row is: a visit, a vote, a rating."""
-        last = _last(self.reward)
+        last, counted_as = _last(self.reward), _last(self.visits)
+        if len(counted_as) > 3 and counted_as.isalpha() and counted_as.endswith("s"):
+            return counted_as[:-1]
         if self.is_rate and last in _RATES:
             return _RATES[last][1]
         return _ROWS.get(last, "reward")
@@ -132,8 +142,18 @@ class Metric:
         return name if name.isascii() and name.isalpha() and 2 < len(name) < 16 else "arm"
 
     def compared(self, one: float, other: float) -> tuple[str, str]:
-        """Return two means with as many decimals as tell them apart, as percentages if they are rates."""
-        decimals = _decimals(one, other, 100.0 if self.is_rate else 1.0)
+        """Return two means with as many decimals as tell them apart, as percentages if they are rates.
+
+        Whoever divides them by each other finds the uplift that is printed beside them.
+        """
+        scale = 100.0 if self.is_rate else 1.0
+        least = _decimals(one, other, scale)
+        agree = (
+            decimals
+            for decimals in range(least, least + _MOST_MORE)
+            if _same_uplift(uplift(round(scale * one, decimals), round(scale * other, decimals)), uplift(one, other))
+        )
+        decimals = next(agree, least + _MOST_MORE)
         if self.is_rate:
             return f"{100.0 * one:.{decimals}f} %", f"{100.0 * other:.{decimals}f} %"
         return f"{one:,.{decimals}f}", f"{other:,.{decimals}f}"
@@ -145,6 +165,27 @@ class Metric:
         ('1.2 points', '0.5')
         """
         return f"{100.0 * size:.2g} points" if self.is_rate else f"{size:.2g}"
+
+
+def uplift(one: float, other: float) -> str:
+    """Return by how much a mean is higher than another in percent; nothing where that means little.
+
+    >>> uplift(0.06, 0.052), uplift(0.0, 1.0), uplift(1.0, 0.0)
+    (' (+15 %)', ' (-100 %)', '')
+    """
+    if not (other > 0.0 and one >= 0.0 and math.isfinite(one / other)):
+        return ""
+    size = 100.0 * (one / other - 1.0)
+    if abs(size) >= 1000.0:
+        return f" ({one / other:,.0f} times)"
+    return f" ({size:+.{0 if abs(size) >= 9.95 else 1}f} %)"
+
+
+def _same_uplift(one: str, other: str) -> bool:
+    """Tell whether two uplifts are the same in words; one with a decimal may differ by one in its last digit."""
+    if one == other or "." not in one or "." not in other:
+        return one == other
+    return abs(float(one[2:-3]) - float(other[2:-3])) < 0.15
 
 
 def _decimals(one: float, other: float, scale: float) -> int:

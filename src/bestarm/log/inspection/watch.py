@@ -91,7 +91,7 @@ class Watch:
         self.every = 1 if self.is_table else max(self.total // _SAMPLE, 1)
         names = log.columns
         self.metric = Metric(
-            names.arm or "", names.reward or "", source=self.columns.who or "", is_rate=is_binary(rewards)
+            names.arm or "", rewards.health.reward, self.columns.who or "", is_binary(rewards), names.visits or ""
         )
 
     @property

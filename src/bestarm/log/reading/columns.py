@@ -329,6 +329,10 @@ class _Choice:
         self, parameter: str, several: Sequence[str], answers: Sequence[tuple[str, ...]], parameters: tuple[str, ...]
     ) -> InputError:
         """Return the question which column is meant, with a call for each answer."""
+        if not answers and self._looks_wide():
+            wide = Call((Setting("wide", True),), self._data)
+            question = "No column names the arms, and there are numbers in all of them."
+            return UnclearError("wide", question, [("if each column has the rewards of one arm", wide)])
         if not answers:
             lacking = parameter if not several or len(parameters) == 1 else "reward"
             fix = Phrase("say which one it is with {}", Setting(lacking))
@@ -339,6 +343,14 @@ class _Choice:
             question = f"No name of a column says clearly which one has the {parameter}; it may be {several[0]!r}."
         settings = [tuple(map(Setting, parameters, answer)) for answer in answers[:_MOST_CALLS]]
         return UnclearError(parameter, question, [("", Call(each, self._data)) for each in settings])
+
+    def _looks_wide(self) -> bool:
+        """Tell whether nothing was said of the columns, and each of them has rewards, but for sources and times."""
+        if self._spec.arm is not None or self._spec.reward is not None:
+            return False
+        free = [name for name in self._names if not self._is_something_else(name, "reward")]
+        seen = self._contents.of(free)
+        return len(free) > 1 and all(seen[name].cells and seen[name].may_be_reward for name in free)
 
     def _refuse_battles(self) -> None:
         """Refuse a log with two arms and a winner per row: no reward in it is of one arm."""
