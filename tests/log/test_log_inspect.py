@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bestarm.log.inspect import inspect_log
+from bestarm.log.inspection import watch
 from bestarm.log.inspection.shapes import RATE, shapes
+from bestarm.log.reading.database import Database
 from bestarm.log.rewards import Rewards
 from bestarm.log.verdict import identify_log
 from contest import contest as contest_of_voters
@@ -299,3 +302,30 @@ def test_user_agents_are_counted_in_sources() -> None:
     (agents,) = (finding for finding in result.findings if finding.kind == "agents")
     assert (agents.rows, agents.sources) == (2400, 40)
     assert result.trusted
+
+
+# ------------------------------------------------------------------------------------------ logs that are kept on disk
+
+
+@pytest.mark.parametrize("has_room", [True, False])
+@pytest.mark.parametrize("samples", [False, True])
+def test_bots_are_found_in_a_log_that_is_too_large_for_memory(
+    has_room: bool, samples: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    votes = rigged_by_the_minute()
+    (expected, *_) = inspect_log(votes).findings
+    monkeypatch.setattr(watch, "LARGEST_TABLE", 1000)
+    if samples:
+        monkeypatch.setattr(watch, "_SAMPLE", 1000)
+        monkeypatch.setattr(watch, "_MOST_GROUPS", 1000)
+    if not has_room:
+        monkeypatch.setattr(Database, "on_disk", lambda *_, **__: False)
+    (found, *_) = inspect_log(votes).findings
+    assert found == expected
+    assert (found.kind, found.rows, found.sources) == ("devoted sources", 2400, 40)
+
+
+def test_a_table_that_cannot_be_written_leaves_no_file_open(tmp_path: Path) -> None:
+    with contextlib.closing(Database(tmp_path, None)) as database:
+        for _ in range(2):  # there are no cells to make it of
+            assert not database.on_disk("watched_few", target="TABLE disk.watched", scale=1.0)

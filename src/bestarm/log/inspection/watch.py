@@ -19,6 +19,7 @@ _SAMPLE = 2_000_000  # of larger logs, what is sampled is about so many
 _MOST_GROUPS = 20_000_000  # pairs of a source and an arm up to which all are counted
 _KEEPS = 0.6  # a source is looked at closely if so much of its rewards may be of one arm
 _MOST_PICKED = 2_000_000
+_UNIT = 2**26  # more than any source gives; twice as many bits are exact in a floating-point number
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +127,7 @@ class Watch:
             return None
         everybody, every, test = None, 1, "true"
         if not self.is_table:
-            everybody = self.run("source_sketches")
+            everybody = self.run("source_sketches", unit=_UNIT)
             if everybody["who"].size * min(len(self.rewards.labels), 20) > _MOST_GROUPS:
                 every = max(everybody["who"].size // _SAMPLE * 4, 1)
                 self.pick(everybody["who"][_may_be_devoted(everybody)])
@@ -168,7 +169,8 @@ class Watch:
 def _may_be_devoted(everybody: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
     """Return the sources that may give most of their rewards to one arm, and the busiest ones."""
     times = everybody["times"].astype(np.float64)
-    least = np.min([np.abs(everybody[f"sign{index}"]) for index in range(4)], axis=0)
+    bits = [part for name in ("bits01", "bits23") for part in np.divmod(everybody[name], _UNIT)]
+    least = np.min([np.abs(times - 2.0 * part) for part in bits], axis=0)
     busy = np.argsort(-times, kind="stable")[: times.size // 100]
     kept = np.flatnonzero((least >= _KEEPS * times) & (times >= 3.0))
     kept = kept[np.argsort(-times[kept], kind="stable")][:_MOST_PICKED]

@@ -49,6 +49,7 @@ class Database:
         self._progress = progress
         self._connection = duckdb.connect()
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+        self._folder = folder
         spill = quoted(str(folder / "spill"))
         self.ask("settings", memory=quoted(_MEMORY), threads=min(cores, _THREADS), folder=spill)
         self.ask("macros")
@@ -69,6 +70,16 @@ class Database:
         """Run a long query, with progress, and return its columns."""
         result = self.start(query, **pieces)
         return {name: np.asarray(column) for name, column in result.fetchnumpy().items()}
+
+    def on_disk(self, query: str, /, **pieces: object) -> bool:
+        """Run a query that makes a table in a file, `disk`; return whether there was room for it."""
+        self.ask("attach_disk", file=quoted(str(self._folder / "watched.duckdb")))
+        try:
+            self.run(query, **pieces)
+        except DatabaseError:
+            self.ask("detach_disk")
+            return False
+        return True
 
     def texts(self, query: str, /, **pieces: object) -> pa.ChunkedArray:
         """Run a query and return its first column, of texts, in the compact form of Arrow."""

@@ -1,6 +1,6 @@
 -- Makes `watched` as watched_many.sql does, for few different rewards: from `watched_cells`, `arms` and what `grouped`
 -- means.
-CREATE TEMP $kind watched AS
+CREATE $target AS
 SELECT arm_index, value, n, known_source(watched_cells.who) AS who, $scale * watched_cells.seconds AS seconds, agent,
     event, rest
 FROM watched_cells JOIN (

@@ -1,0 +1,2 @@
+-- Closes the file of attach_disk.sql.
+DETACH disk;
