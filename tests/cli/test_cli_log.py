@@ -250,7 +250,12 @@ GOOD = "arm,reward\nA,1\nB,0\n"
         ("arm,arm,reward\nA,A,1\nB,B,0\n", (), "arm must be one column, got 'arm': two columns have this name"),
         ("arm,reward\nA,1\nA,0\n", (), "{path} must have at least two arms"),
         ("x,y\nA,1\nB,0\n", (), "No name of a column says clearly which one has the arm; it may be 'x'. Use this:\n"),
-        ("x,y\n1,1\n2,0\n", (), "arm must name one of the columns 'x', 'y', got None: say which one it is with --arm"),
+        ("x,y\n1,1\n2,0\n", (), "No column names the arms, and there are numbers in all of them. Use this:\n"),
+        (
+            "x,at\n1,mon\n2,tue\n",
+            ("--arm", "x"),
+            "reward must name one of the columns 'x', 'at', got None: say which one",
+        ),
         (GOOD, ("--arm", "caption"), "arm must name one of the columns 'arm', 'reward', got 'caption'"),
         (GOOD, ("--bounds", "1"), "bounds must be two numbers separated by a comma, got '1'"),
         (GOOD, ("--sigma", "big"), "sigma must be a number, or estimate, got 'big'"),

@@ -116,7 +116,7 @@ class LineWords(LogWords):
         # A replay chooses its bets anew for each number, so it claims nothing for more.
         claimed = None if result.sequential else result.overturn
         if claimed is not None and result.replaced is not None and claimed > result.replaced:
-            said += f"; it survives up to {claimed:,}"
+            said += f", and even with up to {claimed:,}"
         return f"{said}{self._besides()}."
 
     @property

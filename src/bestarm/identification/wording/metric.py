@@ -182,10 +182,18 @@ def uplift(one: float, other: float) -> str:
 
 
 def _same_uplift(one: str, other: str) -> bool:
-    """Tell whether two uplifts are the same in words; one with a decimal may differ by one in its last digit."""
-    if one == other or "." not in one or "." not in other:
+    """Tell whether two uplifts are the same for a reader.
+
+    They are equal, or differ by one in their last digit if that is a decimal or the third digit.
+
+    >>> _same_uplift(" (+26 %)", " (+25 %)"), _same_uplift(" (+4.7 %)", " (+4.8 %)")
+    (False, True)
+    """
+    if one == other or not (one.endswith("%)") and other.endswith("%)")):
         return one == other
-    return abs(float(one[2:-3]) - float(other[2:-3])) < 0.15
+    size, true = float(one[2:-3]), float(other[2:-3])
+    last = 0.1 if abs(true) < 9.95 else 1.0 if abs(true) >= 100.0 else 0.0
+    return abs(size - true) < 1.5 * last
 
 
 def _decimals(one: float, other: float, scale: float) -> int:

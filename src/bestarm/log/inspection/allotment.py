@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,14 +48,15 @@ def allotted(watch: Watch) -> Allotment | None:
     blocks = min(_BLOCKS, clock.number // watch.every // 50)
     if blocks < _COARSE:
         return None
-    counts = _by_stretch(watch, "stretches", blocks)
-    firsts = _by_stretch(watch, "first_stretches", blocks) if watch.judges_sources else None
+    counts = _by_stretch(watch, watch.run("stretches", blocks=blocks, every=watch.every), blocks)
+    firsts = None
+    if watch.judges_sources:
+        firsts = _by_stretch(watch, watch.run("first_stretches", blocks=blocks), blocks)
     late = tuple(arm for arm in range(len(counts)) if _is_late(counts, arm, watch.every))
     return Allotment(counts, firsts, late, bool(late) or _changes(counts / watch.every))
 
 
-def _by_stretch(watch: Watch, query: str, blocks: int) -> Array:
-    rows = watch.run(query, blocks=blocks, every=watch.every)
+def _by_stretch(watch: Watch, rows: dict[str, NDArray[Any]], blocks: int) -> Array:
     counts = np.zeros((len(watch.rewards.labels), blocks))
     counts[rows["arm_index"], rows["block"]] = rows["times"] * watch.every
     return counts

@@ -4,7 +4,7 @@ WITH ranked AS (
         count(*) OVER () AS total
     FROM watched
     WHERE seconds IS NOT NULL
-), firsts AS (
+), once AS (
     SELECT arm_index, min(place) AS place, any_value(total) AS total FROM ranked WHERE who IS NOT NULL GROUP BY arm_index, who
 )
-SELECT arm_index, (place * $blocks // total)::INTEGER AS block, count(*) AS times FROM firsts GROUP BY ALL;
+SELECT arm_index, (place * $blocks // total)::INTEGER AS block, count(*) AS times FROM once GROUP BY ALL;
