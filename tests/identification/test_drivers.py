@@ -290,7 +290,8 @@ def test_a_judge_that_does_nothing_but_fail_is_not_cancelled_for_ever(kind: str)
         run(judge, kind, on_error="cancel")
     result = caught.value.result  # type: ignore[attr-defined]
     assert result.status == "undecided"
-    assert 16 <= result.cancelled <= 24
+    # Up to seven of the first 40 calls may return between failures, each of which then begins a new row of them.
+    assert 16 <= result.cancelled <= 16 * 8
     judge = Judge(fails=lambda call: call > 40)
     with pytest.raises(ConnectionError) as caught:
         run(judge, "threads", on_error="cancel", workers=1)

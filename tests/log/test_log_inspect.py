@@ -176,6 +176,30 @@ def test_bots_are_found_by_their_source_and_told_as_an_epsilon() -> None:
     assert [each.what for each in found.suspicions if each.kind == "histogram"] == [("3",)]
 
 
+def clicks(seed: int, bots: int, *, fans: float = 0.0) -> pd.DataFrame:
+    """Return clicks on three banners, B the best by chance .05; bots click C ten times, fans whatever they see."""
+    random = np.random.default_rng([71, seed])
+    user, banner = random.integers(0, 3000, 12_000), random.integers(0, 3, 12_000)
+    rate = np.where(random.random(3000) < fans, 0.97, 0.05)
+    clicked = random.random(12_000) < rate[user]
+    real = pd.DataFrame({"user": user, "banner": np.array(list("ABC"))[banner], "clicked": clicked.astype(int)})
+    fakes = pd.DataFrame({"user": 5000 + np.arange(10 * bots) % max(bots, 1), "banner": "C", "clicked": 1})
+    return pd.concat([real, fakes])
+
+
+def test_sources_that_reward_one_arm_every_time_are_found() -> None:
+    (found,) = [each for each in inspect_log(clicks(1, 20)).suspicions if each.kind == "generous sources"]
+    assert set(found.what) == {str(user) for user in range(5000, 5020)}
+    assert found.rewards == 200
+    assert "reward C every time (in 100 % of their visits with it, where others do in 4.9 %)" in found.sentence
+
+
+@pytest.mark.parametrize("fans", [0.0, 0.01, 0.05, 0.3])
+def test_people_who_like_whatever_they_see_are_not_accused(fans: float) -> None:
+    kinds = {each.kind for seed in range(8) for each in inspect_log(clicks(seed, 0, fans=fans)).suspicions}
+    assert "generous sources" not in kinds
+
+
 def test_busy_sources_are_found() -> None:
     busy = votes(2).assign(voter_id="x", stars=3).head(900)
     found = inspect_log(pd.concat([votes(1), busy]), time=False)

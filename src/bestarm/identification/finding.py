@@ -12,8 +12,8 @@ class Finding:
     Attributes
     ----------
     kind : str
-        With a count: "busy sources", "devoted sources", "agents", "duplicates", "burst", "histogram". Without one:
-        "split", "late arm", "trend", "day", "clusters", "dispersion".
+        With a count: "busy sources", "devoted sources", "generous sources", "agents", "duplicates", "burst",
+        "histogram". Without one: "split", "late arm", "trend", "day", "clusters", "dispersion".
     rows, sources : int or None
         How many rewards, and sources, are in doubt; None where there is no count. Copies of rows add no source.
     share : float or None

@@ -62,6 +62,7 @@ class SurvivalWords(LogWords):
 _KINDS = {
     "busy sources": "too busy",
     "devoted sources": "devoted to an arm",
+    "generous sources": "always content with an arm",
     "agents": "user agents",
     "histogram": "odd values",
 }

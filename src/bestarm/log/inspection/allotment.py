@@ -226,7 +226,7 @@ def _outstanding(counts: Array, rate: float) -> list[tuple[float, int, list[int]
     deviance = 2.0 * (inside + outside)
     weights = np.broadcast_to(size, counts.shape)
     rho = robust_scatter(deviance[judged], weights[judged], 1)
-    ratio = deviance / (1.0 + (weights - 1.0) * rho)
+    ratio = deviance / (1.0 + np.maximum(weights - 1.0, 0.0) * rho)  # a block may be empty, and none of it is judged
     tail = 0.5 * stats.chi2.sf(ratio, 1) * int(judged.sum())  # one-sided
     found = np.argwhere(judged & (counts > expected) & (tail <= rate))
     arms = {int(arm): found[found[:, 0] == arm, 1].tolist() for arm in found[:, 0]}

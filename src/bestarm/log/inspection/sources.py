@@ -1,4 +1,4 @@
-"""Sources that look like bots: they have far more rewards than others, or give nearly all of them to one arm."""
+"""Sources that look like bots: far busier than others, devoted to one arm, or always content with it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy import stats
 
 from bestarm.identification.finding import Finding
 from bestarm.identification.wording.log_lines import named
+from bestarm.log.inspection.generous import NOBODY, Generosity, generous_sources
 from bestarm.log.inspection.shapes import RATE
 from bestarm.log.inspection.watch import SourceCounts, Watch, short_percent
 
@@ -37,7 +38,7 @@ class _Devotion:
 def find_sources(watch: Watch) -> tuple[list[Finding], list[str]]:
     """Return at most one finding about sources that look like bots, and notes.
 
-    Busy and devoted sources are one finding, of the kind that has more of them, so that nobody is counted twice.
+    Busy, devoted and generous sources are one finding, so that nobody is counted twice.
     """
     counts = watch.sources
     if counts is None or counts.total < _LEAST:
@@ -45,12 +46,13 @@ def find_sources(watch: Watch) -> tuple[list[Finding], list[str]]:
     busy = np.flatnonzero(counts.numbers > busiest(counts.all_numbers))
     devotion = _devoted(counts, len(watch.rewards.labels))
     notes = [devotion.note] if devotion.note else []
-    both = np.union1d(busy, devotion.found)
-    if not both.size:
+    generosity = generous_sources(counts, len(watch.rewards.labels)) if watch.metric.is_rate else NOBODY
+    all_of_them = np.union1d(np.union1d(busy, devotion.found), generosity.found)
+    if not all_of_them.size:
         return [], notes
-    order = both[np.argsort(-counts.numbers[both], kind="stable")]
+    order = all_of_them[np.argsort(-counts.numbers[all_of_them], kind="stable")]
     rows = int(counts.numbers[order].sum())
-    said, details = _told(watch, counts, busy, devotion)
+    said, details = _told(watch, counts, busy, devotion, generosity)
     names = watch.names_of(counts.hashes[order])
     few = ", ".join(repr(name) for name in names[:3]) + (", ..." if len(names) > 3 else "")
     noun = watch.metric.source_word
@@ -61,20 +63,21 @@ def find_sources(watch: Watch) -> tuple[list[Finding], list[str]]:
         f"{watch.metric.rows_word} ({rows:,})."
     )
     kind = "busy sources" if busy.size > devotion.found.size else "devoted sources"
+    if np.setdiff1d(generosity.found, np.union1d(busy, devotion.found)).size:
+        kind = "generous sources"  # some are told by their rewards alone, which matters to whoever leaves them out
     share = rows / watch.total
     return [Finding(kind, rows, int(order.size), share, text, tuple(names), RATE, details)], notes
 
 
-def _told(watch: Watch, counts: SourceCounts, busy: Indices, devotion: _Devotion) -> tuple[str, str]:
+def _told(
+    watch: Watch, counts: SourceCounts, busy: Indices, devotion: _Devotion, generosity: Generosity
+) -> tuple[str, str]:
     """Return what the sources do, in a few words and at length."""
-    rows, few, many = watch.metric.rows_word, [], []
+    rows, told = watch.metric.rows_word, []  # for each thing: how many do it, in a few words, and at length
     if busy.size:
-        few.append(f"{_verb(busy, 'has', 'have')} far more {rows} than others")
+        few = f"{_verb(busy, 'has', 'have')} far more {rows} than others"
         least, median = int(counts.numbers[busy].min()), int(np.median(counts.all_numbers))
-        many.append(
-            f"{_verb(busy, 'has', 'have')} far more {rows} than others ({least:,} or more, where half have at most "
-            f"{median:,})"
-        )
+        told.append((busy.size, few, f"{few} ({least:,} or more, where half have at most {median:,})"))
     if devotion.found.size:
         which = devotion.found
         share = float(devotion.most[which].sum() / counts.numbers[which].sum())
@@ -82,13 +85,29 @@ def _told(watch: Watch, counts: SourceCounts, busy: Indices, devotion: _Devotion
         favoured = named(watch.rewards.labels[int(arms[np.argmax(often)])])
         part = f"nearly all their {rows}" if share >= _NEARLY_ALL else f"{short_percent(share)} of their {rows}"
         whom = favoured if arms.size == 1 else f"a single arm, most of them to {favoured}"
-        few.append(f"{_verb(which, 'gives', 'give')} {part} to {whom}")
-        many.append(few[-1])
-    if len(few) == 1:
-        return few[0], many[0]
-    number = max(busy.size, devotion.found.size)
-    parts = f"{busy.size:,} of them {many[0]}; {devotion.found.size:,} of them {many[1]}"
+        few = f"{_verb(which, 'gives', 'give')} {part} to {whom}"
+        told.append((which.size, few, few))
+    if generosity.found.size:
+        which, arm, rows = generosity.found, named(watch.rewards.labels[generosity.arm]), watch.metric.rows_word
+        few = f"{_verb(which, 'rewards', 'reward')} {arm} {_how_often(generosity.theirs)}"
+        theirs, others = short_percent(generosity.theirs), short_percent(generosity.others)
+        told.append((which.size, few, f"{few} (in {theirs} of their {rows} with it, where others do in {others})"))
+    if len(told) == 1:
+        return told[0][1], told[0][2]
+    number = max(size for size, _, _ in told)
+    parts = "; ".join(f"{size:,} of them {long}" for size, _, long in told)
     return _verb(np.arange(number), "looks like a bot", "look like bots"), f"look like bots: {parts}"
+
+
+def _how_often(share: float) -> str:
+    """Return in words how often somebody rewards an arm.
+
+    >>> _how_often(1.0), _how_often(0.95), _how_often(0.4)
+    ('every time', 'nearly every time', 'far more often than others do')
+    """
+    if share >= 1.0:
+        return "every time"
+    return "nearly every time" if share >= _NEARLY_ALL else "far more often than others do"
 
 
 def _verb(which: Indices, one: str, several: str) -> str:

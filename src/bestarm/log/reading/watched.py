@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bestarm.log.names import plain
+from bestarm.log.names import plain, words_of
 from bestarm.log.reading.columns import LogColumns
 from bestarm.log.reading.parts import Part, select_cells
 from bestarm.log.spec import LogSpec
@@ -26,6 +26,9 @@ _NAMES = {
     "event": "eventid eventuuid requestid impressionid visitid pageviewid hitid clickid voteid ballotid responseid "
     "submissionid messageid recordid insertid logid",
 }
+# The last word of a column with a time, unless a word says that it is another one than that of the reward.
+_LAST_WORDS = ("timestamp", "datetime", "at", "ts", "date", "day")
+_OTHER_TIMES = {"birth", "due", "end", "expiry", "expires", "signup", "registration", "registered", "updated", "first"}
 _NUMBERS_OF_ROWS = ("", "unnamed0", "index", "row", "rownumber", "column0")
 EPOCHS = ((3e8, 4.1e9, 1.0), (3e11, 4.1e12, 1e-3), (3e14, 4.1e15, 1e-6))  # seconds, milliseconds, microseconds
 
@@ -87,7 +90,19 @@ def _first(what: str, names: Sequence[str]) -> str | None:
     longer = (
         name for each in wanted if len(each) > 3 and each.endswith("id") for name in names if plain(name).endswith(each)
     )
-    return next((known[each] for each in wanted if each in known), next(longer, None))
+    found = next((known[each] for each in wanted if each in known), next(longer, None))
+    return _by_last_word(names) if what == "when" and found is None else found
+
+
+def _by_last_word(names: Sequence[str]) -> str | None:
+    """Return the column whose last word says that it is a time.
+
+    >>> _by_last_word(["birth_date", "order", "eval_date"]), _by_last_word(["clickedAt"]), _by_last_word(["format"])
+    ('eval_date', 'clickedAt', None)
+    """
+    words = {name: words_of(name) for name in names}
+    likely = [name for name in names if len(words[name]) > 1 and not _OTHER_TIMES & set(words[name])]
+    return next((name for each in _LAST_WORDS for name in likely if words[name][-1] == each), None)
 
 
 def select_watched(part: Part, columns: LogColumns, watched: WatchedColumns, is_out: str = "false") -> str:

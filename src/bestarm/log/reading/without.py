@@ -89,7 +89,8 @@ def suspicious(findings: Sequence[Finding]) -> LeftOut:
     LeftOut(sources=(), agents=('curl/8',), factor=1, events=False, condition='', by_rewards=True)
     """
     by_kind = {finding.kind: finding for finding in findings}
-    sources = by_kind.get("busy sources") or by_kind.get("devoted sources")
+    generous = by_kind.get("generous sources")
+    sources = generous or by_kind.get("busy sources") or by_kind.get("devoted sources")
     agents, copies = by_kind.get("agents"), by_kind.get("duplicates")
     (how,) = copies.what if copies is not None else ("",)
     return LeftOut(
@@ -97,7 +98,7 @@ def suspicious(findings: Sequence[Finding]) -> LeftOut:
         agents=agents.what if agents is not None else (),
         factor=_TIMES.get(how, 1),
         events=copies is not None and how not in _TIMES,
-        by_rewards=agents is not None,  # some are told by what they click
+        by_rewards=agents is not None or generous is not None,  # some are told by what they click
     )
 
 
