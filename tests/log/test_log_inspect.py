@@ -223,6 +223,30 @@ def test_a_burst_is_found_without_sources() -> None:
     assert kinds(log, time=False) in ([], ["histogram"])
 
 
+def by_day(seed: int, before: float, after: float, rows: int = 20_000) -> pd.DataFrame:
+    """A log that says only the day, with the shares of variant A in its first and second week."""
+    random = np.random.default_rng(seed)
+    day = random.integers(0, 14, rows)
+    return pd.DataFrame(
+        {
+            "day": [f"2025-09-{1 + number:02d}" for number in day],
+            "variant": np.where(random.random(rows) < np.where(day < 7, before, after), "A", "B"),
+            "converted": random.binomial(1, 0.06, rows),
+        }
+    )
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_many_rewards_of_one_day_are_no_change_of_the_shares_of_the_arms(
+    every: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if every > 1:
+        monkeypatch.setattr(watch, "LARGEST_TABLE", 1000)
+        monkeypatch.setattr(watch, "_SAMPLE", 5000)
+    assert [kinds(by_day(seed, 0.5, 0.5)) for seed in range(4)] == [[]] * 4
+    assert kinds(by_day(1, 0.3, 0.7)) == ["split"]
+
+
 def test_rows_written_twice_are_counted() -> None:
     log = votes(1)
     found = inspect_log(pd.concat([log, log.head(500)]))

@@ -13,7 +13,7 @@ from bestarm.identification.finding import Finding
 from bestarm.identification.wording.log_lines import named
 from bestarm.identification.wording.text import capital
 from bestarm.log.inspection.shapes import RATE, robust_scatter
-from bestarm.log.inspection.watch import Watch, short_percent
+from bestarm.log.inspection.watch import Clock, Watch, short_percent
 
 Array = NDArray[np.float64]
 
@@ -22,6 +22,7 @@ _LATE = 0.05  # share of the log that an arm must be absent from
 _TOGETHER = 5.0  # rewards that may come with the same arm, such as those of a session
 _COARSE = 8
 _CHANGE = 0.05  # a change of the shares of the arms that matters
+_COARSE_TICK = 60.0  # seconds; as many rewards have the same time
 _LONG = 0.1  # a surplus at the beginning or the end of the log that is longer is a change of the shares, not a burst
 _EVEN = 0.1  # an even split was meant if all arms are so near to it
 _MOST_SPLIT = 10
@@ -48,12 +49,22 @@ def allotted(watch: Watch) -> Allotment | None:
     blocks = min(_BLOCKS, clock.number // watch.every // 50)
     if blocks < _COARSE:
         return None
-    counts = _by_stretch(watch, watch.run("stretches", blocks=blocks, every=watch.every), blocks)
+    counts = _by_stretch(watch, watch.run("stretches", blocks=blocks, **_sampled(watch, clock)), blocks)
     firsts = None
     if watch.judges_sources:
         firsts = _by_stretch(watch, watch.run("first_stretches", blocks=blocks), blocks)
     late = tuple(arm for arm in range(len(counts)) if _is_late(counts, arm, watch.every))
     return Allotment(counts, firsts, late, bool(late) or _changes(counts / watch.every))
+
+
+def _sampled(watch: Watch, clock: Clock) -> dict[str, object]:
+    """Return how one reward in `every` is taken: by a hash of the row, or evenly where many rows are equal.
+
+    Of a log that says only the day, or the minute, a hash would take all rows that are equal, or none of them.
+    """
+    if clock.tick >= _COARSE_TICK:
+        return {"test": "true", "part": watch.every}
+    return {"test": "true" if watch.every == 1 else f"hash(rest, seconds, who) % {watch.every} = 0", "part": 1}
 
 
 def _by_stretch(watch: Watch, rows: dict[str, NDArray[Any]], blocks: int) -> Array:
