@@ -200,6 +200,35 @@ def test_people_who_like_whatever_they_see_are_not_accused(fans: float) -> None:
     assert "generous sources" not in kinds
 
 
+def reviews(seed: int, puppets: int, favourites: float = 0.0) -> pd.DataFrame:
+    """Stars for three films by people who are lenient or strict, and may have a favourite; puppets give C ten fives."""
+    random = np.random.default_rng([24, seed])
+    many = 1 + random.poisson(5, 1200)
+    who = np.repeat(np.arange(many.size), many)
+    favourite = random.integers(0, 3, many.size)[who]
+    film = np.where(random.random(who.size) < favourites, favourite, random.integers(0, 3, who.size))
+    liking = random.normal(3.5, 0.6, many.size)[who] + favourites * (film == favourite)
+    stars = np.clip(np.rint(random.normal(liking, 0.9)), 1, 5).astype(int)
+    real = pd.DataFrame({"reviewer": who, "film": np.array(list("ABC"))[film], "stars": stars})
+    fakes = pd.DataFrame({"reviewer": 5000 + np.arange(10 * puppets) % max(puppets, 1), "film": "C", "stars": 5})
+    return pd.concat([real, fakes])
+
+
+def test_sock_puppets_that_give_one_film_few_ratings_but_only_the_best_are_found() -> None:
+    rigged = reviews(1, 60)
+    (found,) = [each for each in inspect_log(rigged).findings if each.kind == "generous sources"]
+    assert set(found.what) == {str(who) for who in range(5000, 5060)}
+    assert found.text == "60 reviewers give C the highest stars every time (600 ratings, 7.7 %)"
+    result = identify_log(rigged, bounds=(1, 5))
+    assert (result.best, result.trusted) == ("C", False)
+
+
+@pytest.mark.parametrize("favourites", [0.0, 0.3, 0.7])
+def test_people_with_a_favourite_are_not_accused(favourites: float) -> None:
+    found = {each.kind for seed in range(6) for each in inspect_log(reviews(seed, 0, favourites)).findings}
+    assert found <= {"clusters"}
+
+
 def test_busy_sources_are_found() -> None:
     busy = votes(2).assign(voter_id="x", stars=3).head(900)
     found = inspect_log(pd.concat([votes(1), busy]), time=False)

@@ -20,7 +20,6 @@ _PROGRAMS = re.compile(
 _EVERYTHING = 0.8  # share of the highest reward from which on an agent clicks everything
 _OTHERS = 0.4  # and the share that all others together may have at most
 _MOST = 10_000
-_MOST_VALUES = 20
 
 
 def find_agents(watch: Watch) -> list[Finding]:
@@ -42,7 +41,7 @@ def find_agents(watch: Watch) -> list[Finding]:
     by_name = np.array([bool(_PROGRAMS.search(name)) for name in names], bool)
     greedy = np.zeros(len(names), bool)
     p_values = np.asarray(stats.binom.sf(top - 1.0, times, 0.5)) * max(len(names), 1)
-    if watch.rewards.counts is not None and np.unique(np.concatenate(watch.rewards.values)).size <= _MOST_VALUES:
+    if watch.is_rating:
         greedy = (top >= _EVERYTHING * times) & (p_values <= RATE)
         others = ~greedy
         if times[others].sum() == 0.0 or top[others].sum() > _OTHERS * times[others].sum():

@@ -1,4 +1,7 @@
-"""Sources that reward one arm nearly always, where others seldom do: bots that click a banner whenever they see it."""
+"""Sources that give one arm the highest reward nearly always, where others seldom do.
+
+Bots that click a banner whenever they see it, sock puppets that give one film five stars and rate little else.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _ODDS = 3.0  # how much more often than others the favoured arm is theirs: fans 
 
 @dataclass(frozen=True, eq=False)
 class Generosity:
-    """Which sources give an arm improbably many rewards, which arm that is, and the rates of both, them and others."""
+    """Which sources give an arm improbably many highest rewards, which arm, and how often they do and others do."""
 
     found: Indices
     arm: int = 0
@@ -35,17 +38,26 @@ NOBODY = Generosity(np.empty(0, np.int64))
 
 
 def generous_sources(counts: SourceCounts, arms: int) -> Generosity:
-    """Return the sources that give one arm more rewards of 1 than chance allows; for rewards of 0 and 1 only.
+    """Return the sources that give one arm the highest reward more often than chance allows; for ratings.
+
+    Counted among their rewards of that arm or, if nobody is found so, among all their rewards: whoever gives an arm few
+    rewards, but the highest ones and no others, is told by both together.
 
     Each pair of a source and an arm is judged by the binomial law with the rate of that arm. The other pairs then show
     how much the rewards of one person go together anyhow: the correlation rho, with which the first are judged again,
     by the beta-binomial law. Some people like everything they see, so at last the sources must agree on an arm, three
     times as often (by odds) as those who could have been found do.
     """
-    number, good = counts.times, np.rint(counts.sums + counts.centre * counts.times)
+    found = _generous(counts, counts.times, arms)
+    return found if found.found.size else _generous(counts, counts.numbers[counts.source], arms)
+
+
+def _generous(counts: SourceCounts, number: Array, arms: int) -> Generosity:
+    """Return the sources with improbably many highest rewards of an arm among so many rewards."""
+    good = counts.top
     chance = _rates(counts.arm, number, good, arms)[counts.arm]
     eligible = number >= _LEAST_REWARDS
-    level = RATE / (arms * counts.total)
+    level = 0.5 * RATE / (arms * counts.total)
     found = _above(number, good, chance, np.flatnonzero(eligible), level)
     if not found.size or found.size > _MOST * np.count_nonzero(eligible):
         return NOBODY
@@ -65,19 +77,19 @@ def generous_sources(counts: SourceCounts, arms: int) -> Generosity:
         return NOBODY
     found = found[counts.arm[found] == arm]
     others = np.setdiff1d(np.flatnonzero(counts.arm == arm), found)
-    theirs = float(good[found].sum() / number[found].sum())
-    usual = float(good[others].sum() / max(float(number[others].sum()), 1.0))
-    return Generosity(np.unique(counts.source[found]), arm, theirs, usual)
+    theirs = float(good[found].sum() / counts.times[found].sum())
+    rate = float(good[others].sum() / max(float(counts.times[others].sum()), 1.0))
+    return Generosity(np.unique(counts.source[found]), arm, theirs, rate)
 
 
 def _rates(arm: Indices, number: Array, good: Array, arms: int) -> Array:
-    """Return the rate of 1 of each arm, in some pairs; never quite 0 or 1."""
+    """Return the rate of the highest reward of each arm, in some pairs; never quite 0 or 1."""
     many = np.bincount(arm, weights=number, minlength=arms)
     return np.clip(np.bincount(arm, weights=good, minlength=arms) / np.maximum(many, 1.0), 1e-9, 1.0 - 1e-9)
 
 
 def _above(number: Array, good: Array, chance: Array, which: Indices, level: float) -> Indices:
-    """Return the pairs with improbably many rewards of 1.
+    """Return the pairs with improbably many highest rewards.
 
     Only those that pass Chernoff's bound are computed: the chance of a share x or more is at most exp(-n kl(x, p)).
     """

@@ -46,7 +46,9 @@ def find_sources(watch: Watch) -> tuple[list[Finding], list[str]]:
     busy = np.flatnonzero(counts.numbers > busiest(counts.all_numbers))
     devotion = _devoted(counts, len(watch.rewards.labels))
     notes = [devotion.note] if devotion.note else []
-    generosity = generous_sources(counts, len(watch.rewards.labels)) if watch.metric.is_rate else NOBODY
+    generosity = generous_sources(counts, len(watch.rewards.labels)) if watch.is_rating else NOBODY
+    if np.isin(generosity.found, np.union1d(busy, devotion.found)).all():
+        generosity = NOBODY  # nothing new: to name no rewards is worth more to whoever leaves them out
     all_of_them = np.union1d(np.union1d(busy, devotion.found), generosity.found)
     if not all_of_them.size:
         return [], notes
@@ -63,7 +65,7 @@ def find_sources(watch: Watch) -> tuple[list[Finding], list[str]]:
         f"{watch.metric.rows_word} ({rows:,})."
     )
     kind = "busy sources" if busy.size > devotion.found.size else "devoted sources"
-    if np.setdiff1d(generosity.found, np.union1d(busy, devotion.found)).size:
+    if generosity.found.size:
         kind = "generous sources"  # some are told by their rewards alone, which matters to whoever leaves them out
     share = rows / watch.total
     return [Finding(kind, rows, int(order.size), share, text, tuple(names), RATE, details)], notes
@@ -89,7 +91,10 @@ def _told(
         told.append((which.size, few, few))
     if generosity.found.size:
         which, arm, rows = generosity.found, named(watch.rewards.labels[generosity.arm]), watch.metric.rows_word
-        few = f"{_verb(which, 'rewards', 'reward')} {arm} {_how_often(generosity.theirs)}"
+        does = f"{_verb(which, 'rewards', 'reward')} {arm}"
+        if not watch.metric.is_rate:
+            does = f"{_verb(which, 'gives', 'give')} {arm} the highest {watch.metric.reward or 'reward'}"
+        few = f"{does} {_how_often(generosity.theirs)}"
         theirs, others = short_percent(generosity.theirs), short_percent(generosity.others)
         told.append((which.size, few, f"{few} (in {theirs} of their {rows} with it, where others do in {others})"))
     if len(told) == 1:

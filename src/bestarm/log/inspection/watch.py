@@ -19,6 +19,7 @@ _SAMPLE = 2_000_000  # of larger logs, what is sampled is about so many
 _MOST_GROUPS = 20_000_000  # pairs of a source and an arm up to which all are counted
 _KEEPS = 0.6  # a source is looked at closely if so much of its rewards may be of one arm
 _MOST_PICKED = 2_000_000
+_MOST_VALUES = 20  # of ratings
 _UNIT = 2**26  # more than any source gives; twice as many bits are exact in a floating-point number
 
 
@@ -34,6 +35,8 @@ class SourceCounts:
         The index of each pair's source, and its arm.
     times, sums, squares : array
         How many rewards, their sum and sum of squares, each less `centre`.
+    top : array
+        How many of them are the highest of the log.
     every : int
         Sources with few rewards on several arms are one in so many; 1 if all are there.
     total : int
@@ -47,6 +50,7 @@ class SourceCounts:
     times: NDArray[np.float64]
     sums: NDArray[np.float64]
     squares: NDArray[np.float64]
+    top: NDArray[np.float64]
     centre: float
     every: int
     total: int
@@ -100,6 +104,12 @@ class Watch:
         """Whether the verdict counts sources, so that findings must say how many sources they are about."""
         return self.rewards.sources is not None and self.is_table and not self.is_aggregated
 
+    @functools.cached_property
+    def is_rating(self) -> bool:
+        """Whether rewards have so few values that the highest of them is nothing special."""
+        rewards = self.rewards
+        return rewards.counts is not None and np.unique(np.concatenate(rewards.values)).size <= _MOST_VALUES
+
     def run(self, query: str, **pieces: object) -> dict[str, NDArray[Any]]:
         """Run a query about the rows."""
         return self.log.database.run(query, **pieces)
@@ -133,7 +143,7 @@ class Watch:
                 self.pick(everybody["who"][_may_be_devoted(everybody)])
                 test = f"(hash(who) % {every} = 0 OR hash(who) IN (SELECT hashed FROM picked))"
         centre = float(np.average(self.rewards.means, weights=self.rewards.numbers))
-        rows = self.run("by_source", centre=repr(centre), test=test)
+        rows = self.run("by_source", centre=repr(centre), highest=repr(self.rewards.highest), test=test)
         if not rows["who"].size:
             return None
         hashes, source = np.unique(rows["who"], return_inverse=True)
@@ -148,6 +158,7 @@ class Watch:
             times=times,
             sums=rows["sums"].astype(np.float64),
             squares=rows["squares"].astype(np.float64),
+            top=rows["top"].astype(np.float64),
             centre=centre,
             every=every,
             total=all_numbers.size,
