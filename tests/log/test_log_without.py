@@ -83,6 +83,33 @@ def test_copies_of_rows_are_left_out() -> None:
     assert (result.means, result.overturn) == (ba.identify_log(log).means, ba.identify_log(log).overturn)
 
 
+def test_copies_of_rows_of_one_time_are_left_out() -> None:
+    times = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(HONEST)) * 61, unit="s")
+    log = HONEST.assign(timestamp=times)
+    rigged = pd.concat([log, *[log[(log.variant == "B") & (log.clicked == 1)]] * 2])
+    (found,) = [finding for finding in ba.identify_log(rigged).findings if finding.kind == "duplicates"]
+    assert found.text.startswith(f"{len(rigged) - len(log):,} visits repeat an earlier one, time included")
+    result = ba.identify_log(rigged, without="suspicious")
+    assert (result.left_out, result.left_out_how) == (len(rigged) - len(log), "copies of rows")
+    assert (result.best, result.means, result.trusted) == ("A", ba.identify_log(log).means, True)
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_events_of_one_number_that_are_no_copies_stay(turn: int) -> None:
+    log = HONEST.assign(event_id=np.arange(len(HONEST)))
+    again = log.head(300)
+    other = log.tail(200).assign(clicked=lambda frame: 1 - frame.clicked)
+    result = ba.identify_log(pd.concat([log, again, other]).iloc[::turn], without="suspicious")
+    assert result.left_out == 300
+    assert result.pulls == len(log) + 200
+
+
+def test_the_command_says_once_how_many_rows_were_left_out(tmp_path: Path) -> None:
+    RIGGED.to_csv(tmp_path / "log.csv", index=False)
+    told = bestarm("identify", tmp_path / "log.csv", "--without", "suspicious").stdout
+    assert told.count("left out") == 1
+
+
 def test_agents_are_told_by_what_they_click_so_honest_ones_left_out_count_as_fakes() -> None:
     agents = np.where(RIGGED.user_id >= 90_000, "python-requests/2.31", "Mozilla/5.0")
     log = RIGGED.assign(user_agent=agents).drop(columns=["user_id", "country", "age"])

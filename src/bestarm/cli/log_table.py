@@ -46,7 +46,7 @@ def _print_remarks(result: LogResult) -> None:
         *result.doubts[1:],
         *(f"{capital(each.text)}." for each in result.findings if capital(each.text) not in told),
     ]
-    noticed += health.sentences()[1 : len(health.sentences()) - len(health.guesses)]
+    noticed += health.remarks()  # what was left out is among the lines
     if noticed:
         print()
         for sentence in dict.fromkeys(noticed):

@@ -94,8 +94,13 @@ class Health:
     def sentences(self) -> tuple[str, ...]:
         """Return sentences about the file; the first says what was read."""
         said = [f"{_number(self.rows, 'row')} read, {_number(self.used, 'reward')} in them."]
-        if self.left_out_how:
+        if self.left_out:
             said.append(f"{_number(self.left_out, 'row')} left out before that: {self.left_out_how}.")
+        return (*said, *self.remarks(), *self.guesses)
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return sentences about what is unusual in the file."""
+        said = []
         if self.missing:
             share = f"{_number(self.missing, 'reward')} missing ({100.0 * self.missing_share:.3g} %)"
             done = "counted as replaced" if self.missing_as == "replaced" else "left out"
@@ -119,7 +124,7 @@ class Health:
                 f"{_number(self.repeated, 'reward')} by a source that had already rewarded that arm; where epsilon is "
                 "a share of the sources, only the first counts."
             )
-        return (*said, *self.guesses)
+        return tuple(said)
 
 
 @dataclass(frozen=True, eq=False)

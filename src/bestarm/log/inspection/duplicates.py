@@ -8,6 +8,7 @@ from scipy import stats
 from bestarm.identification.finding import Finding
 from bestarm.log.inspection.shapes import RATE
 from bestarm.log.inspection.watch import Watch
+from bestarm.log.reading import EQUAL_TIMES
 
 _FACTORS = (2, 3, 4)  # how often an export may be written; toy examples repeat themselves more often
 _LEAST_ROWS = 20
@@ -103,13 +104,14 @@ def _equal_times(watch: Watch) -> Finding | None:
     if not count or stats.poisson.sf(count - 1.0, by_chance) > RATE:
         return None
     rows = round(count) * watch.every
-    text = f"{watch.metric.rows(rows)} are there twice, time included ({_share(rows, watch)})"
+    text = f"{watch.metric.rows(rows)} {'repeats' if rows == 1 else 'repeat'} an earlier one, time included"
+    text += f" ({_share(rows, watch)})"
     details = (
         f"{rows:,} of {watch.total:,} rows are equal to an earlier row in all columns, time included, where chance "
         f"would give about {by_chance * watch.every:.2g}. If these are rows written twice, epsilon = "
         f"{rows / watch.total:.2g} of the rewards."
     )
-    return _finding(watch, rows, text, "time", float(stats.poisson.sf(count - 1.0, by_chance)), details)
+    return _finding(watch, rows, text, EQUAL_TIMES, float(stats.poisson.sf(count - 1.0, by_chance)), details)
 
 
 def _finding(watch: Watch, rows: int, text: str, what: str, p_value: float | None, details: str) -> Finding:

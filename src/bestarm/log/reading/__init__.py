@@ -12,10 +12,11 @@ from bestarm.log.reading.database import Progress
 from bestarm.log.reading.files import LogFile, check_there
 from bestarm.log.reading.read import read, read_log
 from bestarm.log.reading.rows import DATES, OpenLog, open_log
-from bestarm.log.reading.without import SUSPICIOUS, LeftOut, names_in_file, suspicious
+from bestarm.log.reading.without import EQUAL_TIMES, SUSPICIOUS, LeftOut, names_in_file, suspicious
 
 __all__ = [
     "DATES",
+    "EQUAL_TIMES",
     "SUSPICIOUS",
     "LeftOut",
     "LogColumns",

@@ -256,8 +256,7 @@ class OpenLog:
             select_watched(part, self.columns, self.watched, condition_of(part, left_out, self.database))
             for part in self.parts
         )
-        compares = left_out.factor > 1 or left_out.events
-        query = "judged_cells_compared" if compares else "judged_cells"
+        query = "judged_cells_compared" if left_out.compares else "judged_cells"
         self.database.ask(query, test=" OR ".join(left_out.tests()), rows=" UNION ALL ".join(each))
 
     def number_left_out(self) -> int:

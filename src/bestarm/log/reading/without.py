@@ -22,6 +22,7 @@ from bestarm.log.reading.watched import WatchedColumns
 from bestarm.phrases import Phrase, Setting
 
 SUSPICIOUS = "suspicious"
+EQUAL_TIMES = "time"  # what a finding about equal rows of one time says it went by
 _SAMPLE = 10_000  # rows by which the type of a column of text is told
 _TIMES = {"twice": 2, "three times": 3, "four times": 4}
 
@@ -37,7 +38,9 @@ class LeftOut:
     factor : int
         All but one in so many equal rows, if above 1.
     events : bool
-        All but one row of each event.
+        All but one row of each event: of those with its arm, reward and source.
+    times : bool
+        All but one of equal rows of one time.
     condition : str
         Those for which it is true; in SQL, with the names of the file's columns.
     by_rewards : bool
@@ -48,13 +51,19 @@ class LeftOut:
     agents: tuple[str, ...] = ()
     factor: int = 1
     events: bool = False
+    times: bool = False
     condition: str = ""
     by_rewards: bool = False
 
     @property
     def is_nothing(self) -> bool:
         """Whether no row is left out."""
-        return not (self.sources or self.agents or self.events or self.condition) and self.factor == 1
+        return not (self.sources or self.agents or self.condition or self.compares)
+
+    @property
+    def compares(self) -> bool:
+        """Whether rows are compared with each other, to leave out copies."""
+        return self.factor > 1 or self.events or self.times
 
     @property
     def how(self) -> str:
@@ -62,7 +71,7 @@ class LeftOut:
         found = [f"{len(self.sources):,} sources" if len(self.sources) > 1 else "a source"] if self.sources else []
         if self.agents:
             found.append(f"{len(self.agents):,} user agents" if len(self.agents) > 1 else "a user agent")
-        if self.factor > 1 or self.events:
+        if self.compares:
             found.append("copies of rows")
         return " and ".join([*found, *([f"all rows with {self.condition}"] if self.condition else [])])
 
@@ -79,6 +88,8 @@ class LeftOut:
             found.append(f"place * {self.factor} > times")
         if self.events:
             found.append("event IS NOT NULL AND place_of_event > 1")
+        if self.times:
+            found.append("clock IS NOT NULL AND place > 1")
         return found
 
 
@@ -86,7 +97,7 @@ def suspicious(findings: Sequence[Finding]) -> LeftOut:
     """Return what inspection points at row by row: sources, user agents and copies; a burst names no rows.
 
     >>> suspicious([Finding("agents", 10, None, 0.1, "an agent looks like a bot", ("curl/8",))])
-    LeftOut(sources=(), agents=('curl/8',), factor=1, events=False, condition='', by_rewards=True)
+    LeftOut(sources=(), agents=('curl/8',), factor=1, events=False, times=False, condition='', by_rewards=True)
     """
     by_kind = {finding.kind: finding for finding in findings}
     generous = by_kind.get("generous sources")
@@ -97,7 +108,8 @@ def suspicious(findings: Sequence[Finding]) -> LeftOut:
         sources=sources.what if sources is not None else (),
         agents=agents.what if agents is not None else (),
         factor=_TIMES.get(how, 1),
-        events=copies is not None and how not in _TIMES,
+        events=copies is not None and how not in (*_TIMES, EQUAL_TIMES),
+        times=how == EQUAL_TIMES,
         by_rewards=agents is not None or generous is not None,  # some are told by what they click
     )
 

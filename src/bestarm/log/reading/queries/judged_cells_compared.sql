@@ -3,6 +3,6 @@ CREATE OR REPLACE TEMP VIEW judged_cells AS
 SELECT *, coalesce($test, false) AS left_out FROM (
     SELECT *,
         row_number() OVER (PARTITION BY rest, clock, arm) AS place, count(*) OVER (PARTITION BY rest, clock, arm) AS times,
-        row_number() OVER (PARTITION BY event, arm) AS place_of_event
+        row_number() OVER (PARTITION BY event, arm, reward, exact, who) AS place_of_event
     FROM ($rows)
 );
