@@ -111,6 +111,39 @@ def test_what_it_survives_is_said_for_each_kind(question: dict[str, Any], said: 
     assert said in answer(**question).lines[1]
 
 
+def test_who_is_called_the_best_is_the_best_with_as_many_fakes_and_not_only_near_it() -> None:
+    plain, near = answer(), answer(good_enough=0.02)
+    assert near.lines[0] == plain.lines[0]
+    assert near.overturn is not None
+    assert plain.overturn is not None
+    assert 0 < near.overturn <= plain.overturn
+    close = visits({"A": 0.0602, "B": 0.06})
+    assert answer(close, good_enough=0.02).lines[0].startswith("A is within 2 points of the best")
+
+
+@pytest.mark.parametrize("contamination", ["share-of-all", "share-of-arm", "prescient"])
+def test_an_epsilon_that_moves_means_by_more_than_the_lead_says_which_lead_could_be_proved(contamination: str) -> None:
+    """The lead of 1.1 points may be somewhat larger, so it is not certain that fakes hide it."""
+    result = answer(visits({"A": 0.0486, "B": 0.0596}, 20_000), epsilon=0.012, contamination=contamination)
+    assert result.floor is not None
+    assert result.lines[1].startswith("With 1.2 % fakes no lead below ")
+    assert result.lines[1].endswith(" points can be proved, however many visits there are.")
+    assert float(result.lines[1].split()[7]) == pytest.approx(100.0 * result.floor, rel=0.05)
+    assert result.floor > 0.011
+
+
+def test_arms_with_the_same_mean_do_not_lead() -> None:
+    result = answer(visits({"A": 0.5, "B": 0.5}, 1000))
+    assert result.lines[0] == "No variant is proved best: A and B both have 50.0 %."
+
+
+def test_a_forecast_has_two_digits() -> None:
+    rates = {f"arm {number}": 0.05 + 0.0001 * number for number in range(40)} | {"best": 0.07}
+    said = answer(visits(rates, 1000)).lines[1]
+    number = said.split("roughly ")[1].split()[0].replace(",", "")
+    assert len(number.rstrip("0")) <= 2
+
+
 def test_lower_is_better_names_the_lowest_mean_and_keeps_the_users_numbers() -> None:
     random = np.random.default_rng(3)
     times = pd.DataFrame({"server": ["a"] * 4000 + ["b"] * 4000, "wait": random.uniform(0, 100, 8000)})

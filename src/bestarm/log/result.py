@@ -71,8 +71,8 @@ class LogResult(LogFacts):
     exact : bool
         Whether an exact test of 0/1 rewards was used, for which `stopping` is "fixed".
     floor : float or None
-        If contamination hides the lead: the lead below which nothing can be proved at this epsilon, however many
-        rewards of this kind there are.
+        If contamination hides the lead, or the lead in the log is below this: the lead below which nothing can be
+        proved at this epsilon, however many rewards of this kind there are.
     lower_is_better : bool
         Whether the lowest mean is the best.
     metric : Metric

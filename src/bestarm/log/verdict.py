@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -267,6 +268,7 @@ class _Verdict:
         tolerance = self._tolerance(best is not None and len(left) == 1, overturn)
         alarms = self._alarms_of(overturn, tolerance)
         standing = None if alarms else self._standing(worse)
+        more = self._more(left) if best is None and limit == "budget" else {}
         leader = labels[self._leader]
         used = sum(pile.number - pile.missing for pile in evidence.piles)
         aside = sum(pile.aside for pile in evidence.piles)
@@ -302,7 +304,7 @@ class _Verdict:
             sources=self._rewards.sources.number if self._model.by_source and self._rewards.sources else None,
             ignored=rows - used - evidence.missing,
             sensitivity=self._sensitivity(),
-            more=self._more(left) if best is None and limit == "budget" else {},
+            more=more,
             hint=self._hint(left) if best is None else "",
             means=dict(zip(labels, means, strict=True)),
             discounted={row.label: self._discounted(i, row, means[i]) for i, row in enumerate(arms)},
@@ -310,7 +312,7 @@ class _Verdict:
             survival=() if alarms else self._survival(worse, overturn),
             stopping=self._question.stopping,
             exact=isinstance(evidence, ExactEvidence),
-            floor=self._floor(left) if limit == "contamination" and problem.epsilon > 0.0 else None,
+            floor=self._floor(left) if limit is not None and not more else None,
             health=self._rewards.health,
         )
 
@@ -331,9 +333,17 @@ class _Verdict:
         return "undecided", None, left, "budget"
 
     def _floor(self, left: list[int]) -> float | None:
-        """Return the lead of the first of the arms left over the second below which nothing can be proved."""
+        """Return the lead of the first of the arms left over the second below which nothing can be proved.
+
+        None if nothing is fake, and where their lead is not below it, as far as it is known.
+        """
+        if not self._own.is_something:
+            return None
         ranked = [int(index) for index in self._evidence.order if int(index) in set(left)]
-        return self._evidence.smallest_lead(ranked[0], ranked[1], self._own)
+        found = self._evidence.smallest_lead(ranked[0], ranked[1], self._own)
+        if found is None or self._decide(self._own)[3] == "contamination":
+            return found
+        return found if self._mean(ranked[0]) - self._mean(ranked[1]) < found else None
 
     @property
     def _for_all_counts(self) -> bool:
@@ -341,10 +351,18 @@ class _Verdict:
         return self._question.epsilon is None
 
     def _names_leader(self, allowance: Allowance) -> bool:
-        """Tell whether the leader is named: it is the only arm left or, without an epsilon, good enough."""
-        if self._for_all_counts and self._question.good_enough is not None:
+        """Tell whether the leader is named: it is the only arm left or, without an epsilon, good enough.
+
+        Where it is named as the only arm left, that is also what has to survive the fakes.
+        """
+        if self._for_all_counts and self._question.good_enough is not None and not self._is_alone:
             return self._decide(allowance)[1] == self._leader
         return self._singles_out(allowance)
+
+    @functools.cached_property
+    def _is_alone(self) -> bool:
+        """Whether the leader is the only arm left at the epsilon that was given or, without one, if nothing is fake."""
+        return self._singles_out(self._own)
 
     def _singles_out(self, allowance: Allowance) -> bool:
         """Tell whether the leader is the only arm not ruled out: all others are proved worse than some arm."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bestarm.identification.wording.log_verdict import LogFacts, LogWords
 from bestarm.identification.wording.metric import uplift
-from bestarm.identification.wording.text import capital, percent, share_shown, short
+from bestarm.identification.wording.text import capital, percent, roughly, share_shown, short
 from bestarm.phrases import Phrase, Setting, Verbatim
 from bestarm.problem import Label
 
@@ -66,6 +66,9 @@ class LineWords(LogWords):
         if rows is None or result.leader is None:
             return f"No {noun} is proved best."
         leader, other = rows
+        if other.estimate == leader.estimate:
+            one, _ = result.metric.compared(leader.estimate, other.estimate)
+            return f"No {noun} is proved best: {named(leader.label)} and {named(other.label)} both have {one}."
         if self.sign * other.estimate <= self.sign * leader.estimate:
             return f"No {noun} is proved best: {named(result.leader)} leads with {self._figures()}."
         one, two = result.metric.compared(leader.estimate, other.estimate)
@@ -140,7 +143,7 @@ class LineWords(LogWords):
     def _why_nobody(self) -> str:
         """Return why nobody is named, and what would help."""
         result, metric = self.result, self.result.metric
-        if result.limit == "contamination":
+        if result.limit == "contamination" or result.floor is not None:
             share = percent(result.epsilon)
             if result.floor is None:
                 return f"With {share} fakes the lead could be made up, however many {metric.rows_word} there are."
@@ -153,8 +156,8 @@ class LineWords(LogWords):
         allowed = "" if result.for_all_counts or result.epsilon == 0.0 else f" with {percent(result.epsilon)} fakes"
         if not result.more:
             return f"The {metric.rows_word} do not tell{allowed}, and many more of this kind might not."
-        number = sum(result.more.values())
-        return f"The {metric.rows_word} do not tell{allowed}: roughly {number:,} more could decide it."
+        number = roughly(sum(result.more.values()))
+        return f"The {metric.rows_word} do not tell{allowed}: roughly {number} more could decide it."
 
     # ------------------------------------------------------------------------------------------------- what was found
 
@@ -190,7 +193,7 @@ class LineWords(LogWords):
         result = self.result
         if result.doubts or (result.findings and result.best is None):
             yield "bestarm inspect, with the same file, says more about what was found."
-        elif result.best is None and result.limit == "contamination":
+        elif result.best is None and (result.limit == "contamination" or result.floor is not None):
             yield Phrase("Without {} the answer says how many fakes it survives.", Setting("epsilon"))
         page = Setting("report", Verbatim("FILE.html"))
         yield Phrase(

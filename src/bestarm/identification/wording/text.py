@@ -97,6 +97,16 @@ def share_shown(share: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def roughly(number: int) -> str:
+    """Return a forecast, rounded up to two digits.
+
+    >>> roughly(189_742), roughly(87), roughly(0)
+    ('190,000', '87', '0')
+    """
+    unit = 10 ** max(len(str(number)) - 2, 0)
+    return f"{-(-number // unit) * unit:,}"
+
+
 def percent(share: float) -> str:
     """Return a share in percent.
 
