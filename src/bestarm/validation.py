@@ -38,6 +38,7 @@ RANGES = {
     "bias": Range(0.0, True, HUGE, "be a finite number >= 0", "it is the half-width U by which a mean is uncertain"),
     "C1": Range(0.0, False, HUGE, "be a finite number > 0", "it is the factor of x"),
     "C2": Range(0.0, False, HUGE, "be a finite number > 0", "it is the factor of the power of x"),
+    "cap": Range(-HUGE, False, HUGE, "be a finite number", "it is the reward above which all count the same"),
     "constant": Range(0.0, True, HUGE, "be a finite number >= 0", "it is what the paper's O() and Omega() leave open"),
     "delta": Range(0.0, False, 1.0, "be in (0, 1)", "it is the accepted probability of a wrong answer, such as 0.05"),
     "epsilon": Range(0.0, True, 0.5, "be in [0, 0.5)", "it is how much may be corrupted, such as 0.05; 0 is nothing"),

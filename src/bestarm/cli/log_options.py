@@ -286,6 +286,71 @@ class LogQuestionOptions:
         ),
     ] = True
 
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EXPR",
+            help="Look only at rows with this, such as \"country = 'DE'\".",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL", help="A verdict for each value of a column, such as country.", rich_help_panel=COMPARED
+        ),
+    ] = None
+    control: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ARM",
+            help="Which arms are better than this one, each with its uplift and what it survives.",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None
+    block: Annotated[
+        str | None,
+        typer.Option(
+            metavar="day|hour|COL|none",
+            help="Compare like with like: within days, hours or values of a column.",
+            show_default="days, if the shares of the arms change",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None
+    cap: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Rewards above X count as X, for money and times. With --per: the most that a source counts.",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None
+    per: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="Compare ratios of sums, such as clicks per impression; needs --source and --cap.",
+            rich_help_panel=COMPARED,
+        ),
+    ] = None
+    per_source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="first|last|mean|sum|any",
+            help="With --source: what the rewards of one source for an arm become.",
+            show_default="first",
+            rich_help_panel=WHO_AND_WHEN,
+        ),
+    ] = None
+    assigned: Annotated[
+        bool,
+        typer.Option(
+            "--assigned",
+            help="Arms were drawn at random for each row or source: whoever fakes rewards could not choose the arm.",
+            rich_help_panel=WHO_AND_WHEN,
+        ),
+    ] = False
+
     def keywords(self) -> dict[str, Any]:
         """Return the question as keyword arguments of `identify_log`."""
         return {**vars(self), "sigma": _sigma(self.sigma)}

@@ -37,6 +37,9 @@ class LogQuestion:
     seed: int | None = None
     stopping: str = "fixed"
     lower_is_better: bool | None = None
+    cap: float | None = None
+    control: str | None = None
+    assigned: bool = False
 
     def __post_init__(self) -> None:
         if self.contamination is not None:
@@ -55,6 +58,8 @@ class LogQuestion:
         else:
             pose(2, delta=self.delta, epsilon=self.least_epsilon, sigma=self.sigma, bounds=self.bounds)
         one_of("stopping", self.stopping, ("fixed", "any"))
+        if self.cap is not None:
+            object.__setattr__(self, "cap", checked(cap=self.cap)[0])
         if self.seed is not None:
             checked(seed=self.seed)
             if self.sigma != ESTIMATE:

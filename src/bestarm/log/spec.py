@@ -9,6 +9,8 @@ from typing import Any
 from bestarm.errors import InputError
 from bestarm.validation import HUGE, number, one_of
 
+PER_SOURCE = ("first", "last", "mean", "sum", "any")  # what the rewards of a source on an arm become
+
 
 @dataclass(frozen=True)
 class LogSpec:
@@ -26,6 +28,8 @@ class LogSpec:
         Find the columns that only inspection looks at.
     without : str or list of str, optional
         What is left out, as in `identify_log`.
+    where, block, per, per_source
+        As in `identify_log`.
 
     Examples
     --------
@@ -47,11 +51,17 @@ class LogSpec:
     without: str | Sequence[str] | None = None
     successes: str | None = None
     visits: str | None = None
+    where: str | None = None
+    block: str | None = None
+    per: str | None = None
+    per_source: str | None = None
 
     def __post_init__(self) -> None:
         one_of("missing", self.missing, ("refuse", "drop", "replaced"))
         one_of("on_bad_row", self.on_bad_row, ("refuse", "skip"))
         object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
+        if self.per_source is not None:
+            one_of("per_source", self.per_source, PER_SOURCE)
         if self.without is not None and (
             not len(self.without) or not all(isinstance(each, str) for each in self.without)
         ):

@@ -74,6 +74,14 @@ def identify_log(
     on_bad_row: str = "refuse",
     inspect: bool = True,
     without: str | Sequence[str] | None = None,
+    where: str | None = None,
+    block: str | None = None,
+    cap: float | None = None,
+    per: str | None = None,
+    per_source: str | None = None,
+    control: str | None = None,
+    assigned: bool = False,
+    by: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> LogResult:
     """Say which arm of a log has the highest mean, from all of its rows, in any order.
@@ -131,6 +139,25 @@ def identify_log(
         What to leave out: "suspicious", the sources, user agents and copies of rows that inspection points at; a file
         or list of names of sources; or a condition on the columns of the file, in SQL, such as "country = 'XX'". It
         must not look at rewards.
+    where : str, optional
+        A condition on the columns, in SQL: only rows for which it is true are looked at. It must not look at rewards.
+    block : {"day", "hour", "none"} or str, optional
+        Compare rewards only with those of the same day, hour, or value of a column. By default days are compared if
+        the shares of the arms change over time, which is told by arms and times alone; "none" compares all rows.
+    cap : float, optional
+        Rewards above it count as the cap; without bounds, and if no reward is below 0, bounds are then (0, cap). With
+        `per`: each source counts with at most so much of it.
+    per : str, optional
+        Column of what a reward is a share of, such as impressions: the ratio of the sums is compared, sources are
+        counted, and `cap` is needed.
+    per_source : {"first", "last", "mean", "sum", "any"}, optional
+        What the rewards of a source on an arm become: one reward. The first is taken by default if sources count.
+    control : str, optional
+        An arm that all others are compared with: which of them are better, each with its uplift and what it survives.
+    assigned : bool
+        Whether the arm of each row was drawn at random, so that whoever fakes rewards could not choose it.
+    by : str, optional
+        A column of segments: each has a verdict of its own, and they share delta.
     time, wide, counted, missing, on_bad_row, progress
         How to read the log, as in `bestarm.log.reading.read_log`.
 
@@ -143,7 +170,19 @@ def identify_log(
     ('B', 125)
     """
     question = LogQuestion(
-        epsilon, delta, sigma, bounds, contamination, good_enough, paired, seed, stopping, lower_is_better
+        epsilon,
+        delta,
+        sigma,
+        bounds,
+        contamination,
+        good_enough,
+        paired,
+        seed,
+        stopping,
+        lower_is_better,
+        cap=cap,
+        control=control,
+        assigned=assigned,
     )
     if source is None and contamination is not None and resolve(contamination).by_source:
         source = None if isinstance(data, Rewards) else True
@@ -161,6 +200,10 @@ def identify_log(
         without=_names(without),
         successes=successes,
         visits=visits,
+        where=where,
+        block=block,
+        per=per,
+        per_source=per_source,
     )
     if sequential:
         from bestarm.log.replay import replay_log
