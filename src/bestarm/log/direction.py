@@ -30,7 +30,8 @@ def flipped(rewards: Rewards, bounds: tuple[float, float] | None) -> Rewards:
     if sources is not None:
         sources = SourceTable(sources.arm, sources.source, about - sources.value, sources.number, sources.names)
     values = tuple(np.ascontiguousarray(mirrored(each)) for each in rewards.values)
-    return replace(rewards, values=values, counts=counts, sources=sources)
+    blocks = None if rewards.blocks is None else rewards.blocks.mirrored(about)
+    return replace(rewards, values=values, counts=counts, sources=sources, blocks=blocks)
 
 
 def unflipped(result: LogResult) -> LogResult:
@@ -41,4 +42,9 @@ def unflipped(result: LogResult) -> LogResult:
         return replace(row, estimate=about - row.estimate, lower=about - row.upper, upper=about - row.lower)
 
     means = {label: about - mean for label, mean in result.means.items()}
-    return replace(result, arms=tuple(map(mirrored, result.arms)), means=means, lower_is_better=True)
+    within = result.within
+    if within is not None:
+        there = {label: (about - one, about - other) for label, (one, other) in within.means.items()}
+        within = replace(within, means=there)
+    arms = tuple(map(mirrored, result.arms))
+    return replace(result, arms=arms, means=means, within=within, lower_is_better=True)

@@ -86,6 +86,12 @@ class LogResult(LogFacts):
     left_out : int
         How many rows were left out, and `left_out_how` which, in a few words: empty if none were found, None if all
         were to be used.
+    within : Within or None
+        How rewards were compared within blocks, such as days: which, how many matches and how many rewards not used.
+        Then estimates and intervals are about the blocks that an arm shares with the winner (or leader), each weighted
+        by its matches; `means` are plain ones.
+    batches : bool
+        Whether each reward of an arm with fewer was compared with a batch of the other's.
     health : Health
         Counts about the file.
     """
@@ -94,7 +100,7 @@ class LogResult(LogFacts):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The verdict in three short lines: who is best, what that survives, and what inspection found."""
+        """The verdict in short lines: who is best, what that survives, whether within blocks, what inspection found."""
         return tuple(LineWords(self).lines())
 
     def to_dict(self) -> dict[str, Any]:

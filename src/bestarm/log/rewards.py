@@ -14,6 +14,7 @@ from bestarm.problem import Label
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from bestarm.log.blocks import BlockTable
     from bestarm.log.reading.columns import LogColumns
 
 
@@ -173,6 +174,8 @@ class Rewards:
         Of each arm: rewards that are missing and said to be replaced; zeros otherwise.
     columns : LogColumns, optional
         The columns of the log that they were read from.
+    blocks : BlockTable, optional
+        The rewards of each arm in each block, such as a day, if they are compared within blocks.
     """
 
     labels: tuple[Label, ...]
@@ -182,6 +185,7 @@ class Rewards:
     sources: SourceTable | None = None
     missing: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     columns: LogColumns | None = None
+    blocks: BlockTable | None = None
 
     def __post_init__(self) -> None:
         if not self.missing.size:

@@ -22,13 +22,16 @@ from bestarm.identification.wording.log_verdict import hardly_comparable, mostly
 from bestarm.identification.wording.metric import Metric
 from bestarm.identification.wording.text import share_shown
 from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
+from bestarm.log.blocks import as_one_block, check_block, may_block, takes_batches
 from bestarm.log.bounds import is_binary
+from bestarm.log.by_block import BlockEvidence
 from bestarm.log.by_source import PairedEvidence, SourceEvidence
 from bestarm.log.certificate import basis_of
 from bestarm.log.direction import flipped, unflipped
 from bestarm.log.evidence import LogEvidence
 from bestarm.log.exact import ExactEvidence, is_exact
 from bestarm.log.inspection import Inspected, find_left_out, inspect_open
+from bestarm.log.inspection.watch import LARGEST_TABLE
 from bestarm.log.piles import to_pile
 from bestarm.log.pricing import Allowance, count_discounted
 from bestarm.log.question import LogQuestion
@@ -205,6 +208,7 @@ def identify_log(
         per=per,
         per_source=per_source,
     )
+    check_block(spec, question, sequential)
     if sequential:
         from bestarm.log.replay import replay_log
 
@@ -212,11 +216,13 @@ def identify_log(
     if replay:
         rule = Phrase("come with {}", Setting("sequential", True))
         raise InputError("replay", rule, replay, "all rows are weighed at once without it")
-    rewards, inspected = _read(data, spec, progress)
+    rewards, inspected = _read(data, spec, question, progress)
     result = _answer(rewards, question)
     if spec.without is not None:
         result = replace(result, left_out=rewards.health.left_out, left_out_how=rewards.health.left_out_how)
     if inspected is not None:
+        if result.within is not None:
+            inspected = inspected.within_blocks([row.estimate for row in result.arms], result.within.is_time)
         falls = partial(inspected.falls, lower_is_better=result.lower_is_better)
         result = with_findings(result, inspected.findings, falls)
     return result._with_basis(basis_of(rewards, spec, question))
@@ -293,8 +299,12 @@ class _Verdict:
             counts: Sequence[Any] = rewards.counts or [None] * problem.size
             each = zip(rewards.values, counts, missing, aside, strict=True)
             piles = [to_pile(problem, values, count, int(lost), int(other)) for values, count, lost, other in each]
-            if _takes_exact(model, problem, question) and is_exact(piles):
+            if rewards.blocks is not None:
+                self._evidence = BlockEvidence(problem, model, piles, rewards.blocks)
+            elif _takes_exact(model, problem, question) and is_exact(piles):
                 self._evidence = ExactEvidence(problem, model, piles, near=question.good_enough is not None)
+            elif takes_batches(rewards, question):
+                self._evidence = BlockEvidence(problem, model, piles, as_one_block(rewards))
             else:
                 self._evidence = LogEvidence(problem, model, piles)
         self._own = self._evidence.at_epsilon(problem.epsilon)
@@ -355,6 +365,8 @@ class _Verdict:
             survival=() if alarms else self._survival(worse, overturn),
             stopping=self._question.stopping,
             exact=isinstance(evidence, ExactEvidence),
+            within=evidence.within() if isinstance(evidence, BlockEvidence) else None,
+            batches=isinstance(evidence, BlockEvidence),
             floor=self._floor(left) if limit is not None and not more else None,
             health=self._rewards.health,
         )
@@ -539,7 +551,8 @@ class _Verdict:
         if self._for_all_counts:
             allowed = f"{overturn or 0:,}" if self._model.counted else share_shown(tolerance or 0.0)
         exact = isinstance(self._evidence, ExactEvidence)
-        return promise(self._rewards, self._model, self._question.paired, exact=exact, allowed=allowed)
+        said = promise(self._rewards, self._model, self._question.paired, exact=exact, allowed=allowed)
+        return self._evidence.promise(said) if isinstance(self._evidence, BlockEvidence) else said
 
     def _hint(self, left: list[int]) -> str:
         """Return a hint if sources can hardly be compared: all rewarded one arm first, or many only one."""
@@ -615,14 +628,17 @@ def _names(without: str | Sequence[str] | None) -> str | Sequence[str] | None:
     return names_in_file(without)
 
 
-def _read(data: Any, spec: LogSpec, progress: Any) -> tuple[Rewards, Inspected | None]:
+def _read(data: Any, spec: LogSpec, question: LogQuestion, progress: Any) -> tuple[Rewards, Inspected | None]:
     """Return the rewards of a log, and what inspection found; rewards that were read cannot be inspected."""
     if not isinstance(data, Rewards):
-        from bestarm.log.reading import count_rewards, open_log
+        from bestarm.log.reading import count_rewards, open_log, with_blocks
 
         with open_log(data, spec, progress, find_left_out(data, spec, progress)) as log:
             rewards = count_rewards(log)
-            return rewards, inspect_open(log, rewards) if spec.inspect else None
+            inspected = inspect_open(log, rewards) if spec.inspect else None
+            if may_block(rewards, spec, question):
+                rewards = with_blocks(log, rewards, LARGEST_TABLE)
+            return rewards, inspected
     for field in fields(spec):
         value = getattr(spec, field.name)
         if value != field.default and field.name not in ("bounds", "inspect"):

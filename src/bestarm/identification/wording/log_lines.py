@@ -23,7 +23,7 @@ class LineWords(LogWords):
 
     def lines(self) -> list[str]:
         """Return who is best, what the answer survives, and what inspection found."""
-        return [self.first_line(), *self._second_line(), *self._third_line()]
+        return [self.first_line(), *self._second_line(), *self._blocks_line(), *self._third_line()]
 
     # ------------------------------------------------------------------------------------------------------------- who
 
@@ -58,7 +58,9 @@ class LineWords(LogWords):
             return "there is nothing to compare it with"
         best, other = rows
         one, two = self.result.metric.compared(best.estimate, other.estimate)
-        return f"{one} against {two} for {named(other.label)}{uplift(best.estimate, other.estimate)}"
+        within = self.result.within
+        same = "" if within is None else f", {within.on_the_same}"
+        return f"{one} against {two} for {named(other.label)}{uplift(best.estimate, other.estimate)}{same}"
 
     def _nobody(self) -> str:
         result, rows = self.result, self.compared_rows()
@@ -158,6 +160,11 @@ class LineWords(LogWords):
             return f"The {metric.rows_word} do not tell{allowed}, and many more of this kind might not."
         number = roughly(sum(result.more.values()))
         return f"The {metric.rows_word} do not tell{allowed}: roughly {number} more could decide it."
+
+    def _blocks_line(self) -> Iterator[str]:
+        """Yield how rewards were compared within blocks, if they were."""
+        if self.result.within is not None:
+            yield self.result.within.line(self.result.metric)
 
     # ------------------------------------------------------------------------------------------------- what was found
 

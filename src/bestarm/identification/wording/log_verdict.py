@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bestarm.identification.finding import Finding
 from bestarm.identification.result import ArmRow, Result
+from bestarm.identification.wording.blocks import Within
 from bestarm.identification.wording.metric import Metric
 from bestarm.identification.wording.text import counted, listed, named_in_cell, quoted, share_shown
 from bestarm.identification.wording.verdict import NOT_SETTLED, Words
@@ -55,6 +56,8 @@ class LogFacts(Result):
     doubts: tuple[str, ...] = ()
     left_out: int = 0
     left_out_how: str | None = None
+    within: Within | None = None
+    batches: bool = False
 
     @property
     def trusted(self) -> bool:
@@ -74,14 +77,18 @@ class LogFacts(Result):
 
     @property
     def middle(self) -> str:
-        """What the estimates are: "mean" if all of them are plain means, else "estimate"."""
+        """What the estimates are: "mean" if all of them are plain means, or means within blocks, else "estimate"."""
+        if self.within is not None:
+            return "mean"
         same = (math.isclose(self.means[row.label], row.estimate) for row in self._known_rows())
         return "mean" if self.means and all(same) else "estimate"
 
     @property
     def moved_means(self) -> dict[Label, float]:
         """Plain means that are visibly not the estimate: out of the interval, or a quarter of it away."""
-        moved = {}
+        moved: dict[Label, float] = {}
+        if self.within is not None:
+            return moved
         for row in self._known_rows():
             mean, width = self.means[row.label], row.upper - row.lower
             if not row.lower <= mean <= row.upper or abs(mean - row.estimate) > _VISIBLE * width:
@@ -119,9 +126,31 @@ class LogWords(Words):
             if result.options.get("paired"):
                 by = f"what each of {sources} said of both"
             said = f"comparing each pair of arms by {by}"
+        if result.within is not None:
+            said = result.within.compared(result.pulls)
         if result.sigma_from is not None:
             said += f" (sigma estimated from {result.sigma_from:,} others)"
         return said
+
+    def compared_rows(self) -> tuple[ArmRow, ArmRow] | None:
+        """Return the winner or leader, and the arm with the best estimate besides it, or the nearest within blocks."""
+        within = self.result.within
+        if within is None:
+            return super().compared_rows()
+        by_label = {row.label: row for row in self.result.arms if not math.isnan(row.estimate)}
+        best, other = by_label.get(self.first), by_label.get(within.rival)
+        return None if best is None or other is None else (best, other)
+
+    def there(self) -> dict[Label, float]:
+        """Return the mean of the winner or leader in the blocks that it shares with each of several other arms."""
+        within = self.result.within
+        if within is None or len(self.result.arms) == 2:
+            return {}
+        return {label: mean for label, (_, mean) in within.means.items()}
+
+    def there_title(self) -> str:
+        """Return the heading of the column of these means."""
+        return f"{named_in_cell([self.first])} there"
 
     def _compared(self) -> str:
         rows = self.compared_rows()

@@ -6,6 +6,7 @@ Inspection is a finding, not a theorem: it never changes evidence.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -48,6 +49,8 @@ class Inspected:
         Rewards by day and arm.
     changes : bool
         Whether the shares of the arms change over time.
+    blocked : bool
+        Whether the answer compares rewards within stretches of time, so that these changes do not matter.
     """
 
     findings: tuple[Finding, ...]
@@ -62,6 +65,12 @@ class Inspected:
     errors: NDArray[np.float64]
     clusters: dict[str, Clusters] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
+    blocked: bool = False
+
+    def within_blocks(self, means: Sequence[float], by_time: bool) -> Inspected:
+        """Return the same to judge an answer of rewards that were compared within blocks, with the means in these."""
+        clusters = {kind: each for kind, each in self.clusters.items() if not (by_time and self.units[kind] == "day")}
+        return replace(self, means=np.array(means), clusters=clusters, blocked=by_time)
 
     def falls(self, best: Label, delta: float, *, lower_is_better: bool = False) -> dict[str, str]:
         """Return for each kind of finding without a count why a named arm falls because of it.
@@ -73,13 +82,13 @@ class Inspected:
         kinds = {finding.kind for finding in self.findings}
         found: dict[str, str] = {}
         table = self.table
-        if table is not None and self.changes:
+        if table is not None and self.changes and not self.blocked:
             within = within_days(table, best, delta, lower_is_better=lower_is_better)
             if not within.holds:
                 found |= {kind: within.text for kind in ("late arm", "split", "trend") if kind in kinds}
         for day in self.odd_days if table is not None else ():
             assert table is not None
-            why = carried_by(table, day, best, delta, lower_is_better=lower_is_better)
+            why = carried_by(table, day, best, delta, lower_is_better=lower_is_better, within=self.blocked)
             if why:
                 found["day"] = why
         index = self.labels.index(best)

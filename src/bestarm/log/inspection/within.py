@@ -56,12 +56,18 @@ def within_days(table: DayTable, best: Label, delta: float, *, lower_is_better: 
     return WithinDays(best, False, text)
 
 
-def carried_by(table: DayTable, day: int, best: Label, delta: float, *, lower_is_better: bool = False) -> str:
-    """Return in words that a lead falls without a day, and that the day made most of it; empty if it did not."""
+def carried_by(
+    table: DayTable, day: int, best: Label, delta: float, *, lower_is_better: bool = False, within: bool = False
+) -> str:
+    """Return in words that a lead falls without a day, and that the day made most of it; empty if it did not.
+
+    If `within`, arms are compared within days, as in the answer.
+    """
+    compared = _compared if within else _pooled
     index, rest = table.labels.index(best), table.without(day)
     level = float(stats.norm.isf(delta / max(len(table.labels) - 1, 1)))
-    leads, z = _pooled(rest, index, lower_is_better)
-    before, _ = _pooled(table, index, lower_is_better)
+    leads, z = compared(rest, index, lower_is_better)
+    before, _ = compared(table, index, lower_is_better)
     lost = (z < level) & (leads < _CARRIED * before)
     lost[index] = False
     if not lost.any():

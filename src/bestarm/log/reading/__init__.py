@@ -6,6 +6,7 @@
 4. `counting`: the rewards of each arm (`Rewards`).
 """
 
+from bestarm.log.reading.blocks import with_blocks
 from bestarm.log.reading.columns import LogColumns
 from bestarm.log.reading.counting import count_rewards
 from bestarm.log.reading.database import Progress
@@ -30,4 +31,5 @@ __all__ = [
     "read",
     "read_log",
     "suspicious",
+    "with_blocks",
 ]

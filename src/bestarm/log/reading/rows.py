@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from bestarm.errors import InputError
+from bestarm.log.blocks import NONE
 from bestarm.log.reading.columns import LogColumns, choose
 from bestarm.log.reading.contents import Contents
 from bestarm.log.reading.database import UNPACKING_ERRORS, Database, DatabaseError, Progress
@@ -144,12 +145,12 @@ class OpenLog:
         self.has_commas = True  # whether a comma may be a decimal one
         self.has_words = True  # whether a word for yes or no may be a reward
         self.lost_time: str | None = None  # a column with the name of a time that does not have times
-        looks_closely = spec.inspect or spec.without is not None
+        looks_closely = spec.inspect or spec.without is not None or spec.block not in (None, NONE)
         self.watched = choose_watched(parts, columns, spec) if looks_closely else WatchedColumns()
         self.left_out = left_out or LeftOut()
         if left_out is None and spec.without not in (None, SUSPICIOUS):
             self.left_out = chosen(spec.without, columns, self.watched, database)
-        looked_at = (self.watched.who, self.watched.when, self.watched.agent, self.watched.event, *self.watched.rest)
+        looked_at = (self.watched.who, self.watched.when, self.watched.agent, self.watched.event, *self.watched.rest, self.watched.block)
         also = dict.fromkeys([name for name in looked_at if name is not None])
         if self.left_out.condition:
             also |= dict.fromkeys(parts[0].columns)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bestarm.errors import InputError
+from bestarm.log.blocks import DAY, HOUR, NONE
 from bestarm.log.names import plain, words_of
 from bestarm.log.reading.columns import LogColumns
 from bestarm.log.reading.parts import Part, select_cells
@@ -47,6 +49,8 @@ class WatchedColumns:
         The user agent.
     event : str, optional
         A number of the event, which should occur once.
+    block : str, optional
+        Whose values are compared one by one.
     rest : tuple of str
         All columns of the file but the time and a number of the row: two rows that agree in them, and in the time, are
         equal.
@@ -57,6 +61,7 @@ class WatchedColumns:
     agent: str | None = None
     event: str | None = None
     rest: tuple[str, ...] = ()
+    block: str | None = None  # a column whose values are compared one by one
 
 
 def choose_watched(parts: Sequence[Part], columns: LogColumns, spec: LogSpec) -> WatchedColumns:
@@ -76,7 +81,21 @@ def choose_watched(parts: Sequence[Part], columns: LogColumns, spec: LogSpec) ->
     when = columns.time or (None if spec.time is False else _first("when", free))
     numbering = [name for name in free if plain(name) in _NUMBERS_OF_ROWS]
     rest = tuple(sorted(name for name in names if name != when and name not in numbering))
-    return WatchedColumns(who, when, _first("agent", free), _first("event", free), rest)
+    return WatchedColumns(who, when, _first("agent", free), _first("event", free), rest, _block(names, columns, spec))
+
+
+def _block(names: Sequence[str], columns: LogColumns, spec: LogSpec) -> str | None:
+    """Return the column whose values are blocks, if one was named; days and hours are read off the time."""
+    asked = spec.block
+    if asked in (None, NONE) or (asked in (DAY, HOUR) and (asked not in names or columns.time is not None)):
+        return None
+    if asked not in names:
+        fix = f"the columns are {', '.join(names[:12])}"
+        raise InputError("block", "be day, hour, none or a column of the log", asked, fix)
+    if asked in columns.used and asked not in (columns.source, columns.time):
+        rule = "be another column than the arm and the reward"
+        raise InputError("block", rule, asked, "arms are compared within a block, and rewards must not decide it")
+    return asked
 
 
 def _first(what: str, names: Sequence[str]) -> str | None:
@@ -115,5 +134,6 @@ def select_watched(part: Part, columns: LogColumns, watched: WatchedColumns, is_
         "event": part.text(watched.event),
         "rest": part.hash_of(watched.rest, watched.when),
         "is_out": is_out,
+        "block": part.text(watched.block),
     }
     return select_cells(part, columns, who=watched.who, when=watched.when, more=more)

@@ -2,7 +2,7 @@
 -- means.
 CREATE $target AS
 SELECT arm_index, value, n, known_source(watched_cells.who) AS who, $scale * watched_cells.seconds AS seconds, agent,
-    event, rest
+    event, rest, block
 FROM watched_cells JOIN (
     SELECT DISTINCT arm, reward, exact, often, arm_index::INTEGER AS arm_index, value, n
     FROM understood('grouped') JOIN arms USING (name)

@@ -1,0 +1,126 @@
+"""What is said of a verdict whose rewards were compared within blocks: days, hours, or values of a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bestarm.identification.wording.metric import Metric
+from bestarm.identification.wording.text import capital
+from bestarm.problem import Label
+
+
+@dataclass(frozen=True)
+class Within:
+    """How rewards were compared within blocks.
+
+    Attributes
+    ----------
+    by : str
+        "day", "hour", or the name of the column.
+    column : str
+        The column that says in which block a reward is.
+    blocks : int
+        How many blocks the winner (or leader) shares with the arm that is nearest to it, `rival`.
+    matches : int
+        How many matches of these two there are.
+    unused : int
+        Rewards that were not used: in blocks of one arm only, or without a block.
+    shares_change : bool
+        Whether the shares of the arms differ between blocks.
+    rival : label
+        The arm that is nearest to the winner or leader.
+    means : dict
+        For each other arm, its mean and that of the winner (or leader) in the blocks that both share, each block
+        weighted by its matches.
+
+    Examples
+    --------
+    >>> within = Within("day", "seen_at", 60, 4_000, 500, True, "A", {})
+    >>> within.noun, within.on_the_same, Within("country", "country", 3, 9, 0, False, "A", {}).on_the_same
+    ('day', 'on the same days', 'with the same country')
+    """
+
+    by: str
+    column: str
+    blocks: int
+    matches: int
+    unused: int
+    shares_change: bool
+    rival: Label
+    means: dict[Label, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether blocks are stretches of time."""
+        return self.by in ("day", "hour")
+
+    @property
+    def noun(self) -> str:
+        """What a block is called."""
+        return self.by if self.is_time else f"value of {self.by}"
+
+    @property
+    def on_the_same(self) -> str:
+        """Which rewards are compared."""
+        if self.is_time:
+            return f"{'on' if self.by == 'day' else 'in'} the same {self.by}s"
+        return f"with the same {self.by}"
+
+    @property
+    def in_one(self) -> str:
+        """Where a reward is: "on a day", "with a country"."""
+        return {"day": "on a day", "hour": "in an hour"}.get(self.by, f"with a value of {self.by}")
+
+    def line(self, metric: Metric) -> str:
+        """Return the line that says how rewards were compared, and why."""
+        rows, arm = capital(metric.rows_word), metric.arm_word
+        if self.is_time:
+            said = f"{rows} were compared within {self.by}s"
+        else:
+            said = f"{rows} were compared only {self.on_the_same}"
+        if self.shares_change:
+            differ = f"change from {self.by} to {self.by}" if self.is_time else f"differ by {self.by}"
+            said += f", because the shares of the {arm}s {differ}"
+        return f"{said}{self._unused(metric)}."
+
+    def _unused(self, metric: Metric) -> str:
+        if not self.unused:
+            return ""
+        verb = "was" if self.unused == 1 else "were"
+        return f"; {metric.rows(self.unused)} {self.in_one} with one {metric.arm_word} only {verb} not used"
+
+    def estimand(self, arms: int) -> str:
+        """Return what is compared, for a sentence."""
+        whose = "both" if arms == 2 else "two arms"
+        return f"the average lead over the {self.noun}s that {whose} share, each weighted by its matches"
+
+    def compared(self, pulls: int) -> str:
+        """Return what was looked at, for the sentence."""
+        shared = f"{self.blocks:,} {self.noun}{'' if self.blocks == 1 else 's'}"
+        matches = f"{self.matches:,} match{'' if self.matches == 1 else 'es'}"
+        return f"in {pulls:,} rewards compared {self.on_the_same} ({matches} with {self.rival!r} in {shared})"
+
+
+# ------------------------------------------------------------------------------------------------------- assumptions
+
+MEANS_MAY_DIFFER = "clean rewards are independent, and their means may differ from {noun} to {noun}"
+FIXED_IN_BLOCKS = (
+    "the number of rewards of each arm {on_each} was fixed, or did not depend on the rewards; which rewards make a "
+    "match follows from a hash of the whole log, and nobody chose fakes by trying that out; what is compared is "
+    "{estimand}"
+)
+BATCHES = (
+    "; a reward of the arm with fewer is compared with a batch of the other's, picked by a hash of the whole log, and "
+    "nobody chose fakes by trying that out"
+)
+
+
+def means_may_differ(within: Within) -> str:
+    """Return what is assumed of clean rewards in place of a mean of each arm."""
+    return MEANS_MAY_DIFFER.format(noun=within.noun)
+
+
+def fixed_in_blocks(within: Within, arms: int) -> str:
+    """Return what is assumed of the numbers of rewards, and what is compared."""
+    on_each = {"day": "on each day", "hour": "in each hour"}.get(within.by, f"with each {within.noun}")
+    return FIXED_IN_BLOCKS.format(on_each=on_each, estimand=within.estimand(arms))
