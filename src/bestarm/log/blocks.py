@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,8 +79,8 @@ class BlockTable:
         """Return the table with each reward x as about - x."""
         value = about - self.value
         order = np.lexsort((value, self.block, self.arm))
-        arrays = (each[order] for each in (self.arm, self.block, value, self.count))
-        return BlockTable(self.by, self.column, self.names, *arrays, self.without, self.arms)
+        arm, block, count = self.arm[order], self.block[order], self.count[order]
+        return replace(self, arm=arm, block=block, value=value[order], count=count)
 
     def seed(self, labels: tuple[object, ...]) -> int:
         """Return a seed below 2^128: the SHA-256 of the whole table, whatever the order of the rows was."""
@@ -124,8 +124,10 @@ def as_one_block(rewards: Rewards) -> BlockTable:
         value.append(each[used])
         count.append(times[used].astype(np.int64))
     arms = np.concatenate(arm)
-    lines = arms, np.zeros_like(arms), np.concatenate(value), np.concatenate(count)
-    return BlockTable("", "", ("all",), *lines, 0, len(rewards.labels))
+    block = np.zeros_like(arms)
+    return BlockTable(
+        "", "", ("all",), arms, block, np.concatenate(value), np.concatenate(count), 0, len(rewards.labels)
+    )
 
 
 def takes_batches(rewards: Rewards, question: LogQuestion) -> bool:
@@ -142,7 +144,9 @@ def check_block(spec: LogSpec, question: LogQuestion, sequential: bool) -> None:
         return
     if sequential:
         rule = Phrase("not come with {}", Setting("sequential", True))
-        raise InputError("block", rule, spec.block, "a replay takes the rows one after the other; leave one of them out")
+        raise InputError(
+            "block", rule, spec.block, "a replay takes the rows one after the other; leave one of them out"
+        )
     if question.stopping == "any":
         rule = Phrase("not come with {}", Setting("stopping", "any"))
         fix = (

@@ -150,7 +150,9 @@ class BlockEvidence(LogEvidence):
         found = self.matches(b, a)
         if found.number < _SMALLEST_LIMIT:
             return False
-        spread = math.sqrt(max(float(found.values**2 @ found.counts) / found.number - found.mean**2, 0.0) / found.number)
+        spread = math.sqrt(
+            max(float(found.values**2 @ found.counts) / found.number - found.mean**2, 0.0) / found.number
+        )
         z = math.sqrt(2.0 * math.log(40.0 * (1.0 + math.log2(found.number)) ** 2))
         ahead = found.mean + z * spread <= self._shift(b, a, allowance)
         return bool(ahead and -found.mean + z * spread <= self._shift(a, b, allowance))

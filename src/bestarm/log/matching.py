@@ -6,6 +6,7 @@ with the mean of a batch of the other's; the batches of a block are as equal in 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ class Shuffled:
         self._is_few, seed = is_few, table.seed(labels)
         cuts = np.searchsorted(table.arm, np.arange(table.arms + 1))
         self._rewards = []
-        for arm, (first, end) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+        for arm, (first, end) in enumerate(itertools.pairwise(cuts.tolist())):
             rewards = np.repeat(lines[first:end], table.count[first:end])
             random, begin = np.random.default_rng([seed, arm]), 0
             for number in self.numbers[arm]:
@@ -48,6 +49,10 @@ class Shuffled:
                     random.shuffle(rewards[begin : begin + number])
                 begin += int(number)
             self._rewards.append(rewards)
+
+    def shared(self, b: int, a: int) -> NDArray[np.bool_]:
+        """Return whether two arms both have rewards in each block."""
+        return (self.numbers[b] > 0) & (self.numbers[a] > 0)
 
     def of(self, arm: int, blocks: NDArray[np.bool_]) -> Array:
         """Return the rewards of an arm in some blocks."""
@@ -64,6 +69,7 @@ class Shifts:
     size: Array
     value: Array
     count: Array
+    _known: dict[tuple[float, float], tuple[Array, Array, Array]] = field(default_factory=dict)
 
     @staticmethod
     def of(size: Array, value: Array, least: float) -> Shifts:
@@ -76,20 +82,29 @@ class Shifts:
         count = np.bincount(code, minlength=1)
         used = np.flatnonzero(count)
         levels, cells = np.divmod(used, _COARSE + 1)
-        return Shifts(_STEP ** -levels.astype(float), least + cells * (1.0 - least) / _COARSE, count[used].astype(float))
+        values = least + cells * (1.0 - least) / _COARSE
+        return Shifts(_STEP ** -levels.astype(float), values, count[used].astype(float))
 
     def cost(self, number: float, size: float, mean: float, least: float) -> float:
         """Return the most that so many fakes can have added to the log of the bets of a size (the chord)."""
         if number <= 0.0 or not self.count.size:
             return 0.0
+        each, count, through = self._ordered(size, mean, least)
+        return float(each @ np.clip(number - (through - count), 0.0, count))
+
+    def _ordered(self, size: float, mean: float, least: float) -> tuple[Array, Array, Array]:
+        """Return the cost of each shift, the largest first, how many there are, and how many up to it."""
+        if (size, mean) in self._known:
+            return self._known[size, mean]
         bottom, reach = 1.0 + size * (least - mean), self.value - least
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = np.log1p(size * reach / bottom) / reach
         each = self.size * np.where(reach > 1e-12, slope, size / bottom)
         order = np.argsort(-each, kind="stable")
-        each, before = each[order], np.cumsum(self.count[order])
-        taken = np.clip(number - (before - self.count[order]), 0.0, self.count[order])
-        return float(each @ taken)
+        found = each[order], self.count[order], np.cumsum(self.count[order])
+        if mean == 0.0:  # it is asked for at many numbers of fakes
+            self._known[size, mean] = found
+        return found
 
     def most(self, number: float) -> float:
         """Return by how much so many fakes can have raised the sum of all matches."""
@@ -188,7 +203,7 @@ def _batches(rewards: Array, numbers: Counts, matches: Counts) -> tuple[Array, N
 
 def match(shuffled: Shuffled, b: int, a: int) -> Matches:
     """Return the differences of the matches of two arms, b less a."""
-    both = (shuffled.numbers[[b, a]] > 0).all(axis=0)
+    both = shuffled.shared(b, a)
     if not both.any():
         none = Shifts(*(np.zeros(0),) * 3)
         return Matches(np.zeros(0), np.zeros(0), 0, none, none, -1.0)
@@ -203,7 +218,7 @@ def match(shuffled: Shuffled, b: int, a: int) -> Matches:
 
 def match_alone(shuffled: Shuffled, arm: int, other: int, *, down: bool) -> Matches:
     """Return the means of an arm in its matches with another; or 1 less them, for what the mean is at most."""
-    both = (shuffled.numbers[[arm, other]] > 0).all(axis=0)
+    both = shuffled.shared(arm, other)
     if not both.any():
         return match(shuffled, arm, other)
     matches = np.minimum(shuffled.numbers[arm, both], shuffled.numbers[other, both])
@@ -231,7 +246,7 @@ def _binned(values: Array, least: float) -> tuple[Array, Array]:
     if sample.size <= _CELLS // 8:
         found, counts = np.unique(values, return_counts=True)
         if found.size <= _CELLS:
-            return found, counts.astype(float)
+            return found, counts.astype(np.float64)
     width = (1.0 - least) / _CELLS
     place = (values - least) / width
     cell = np.minimum(np.floor(place), _CELLS - 1.0)

@@ -50,10 +50,10 @@ def with_blocks(log: OpenLog, rewards: Rewards, largest: int) -> Rewards:
         fix = Phrase("fill it in; {} leaves out rows without one", Setting("on_bad_row", "skip"))
         raise InputError(log.title, f"have a {column!r} in each row", f"none in {without:,} rows", fix)
     names, block = _named(rows["block"], by)
-    arm, value, times = (rows[name] for name in ("arm_index", "value", "times"))
-    order = np.lexsort((value, block, arm))
-    lines = (arm.astype(np.int64), block, value.astype(np.float64), times.astype(np.int64))
-    table = BlockTable(by, column, names, *(each[order] for each in lines), without, len(rewards.labels))
+    order = np.lexsort((rows["value"], block, rows["arm_index"]))
+    arm, times = (rows[name][order].astype(np.int64) for name in ("arm_index", "times"))
+    value = rows["value"][order].astype(np.float64)
+    table = BlockTable(by, column, names, arm, block[order], value, times, without, len(rewards.labels))
     return replace(rewards, blocks=table)
 
 

@@ -150,7 +150,8 @@ class OpenLog:
         self.left_out = left_out or LeftOut()
         if left_out is None and spec.without not in (None, SUSPICIOUS):
             self.left_out = chosen(spec.without, columns, self.watched, database)
-        looked_at = (self.watched.who, self.watched.when, self.watched.agent, self.watched.event, *self.watched.rest, self.watched.block)
+        single = (self.watched.who, self.watched.when, self.watched.agent, self.watched.event, self.watched.block)
+        looked_at = (*single, *self.watched.rest)
         also = dict.fromkeys([name for name in looked_at if name is not None])
         if self.left_out.condition:
             also |= dict.fromkeys(parts[0].columns)
