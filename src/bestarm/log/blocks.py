@@ -75,6 +75,11 @@ class BlockTable:
         """Whether the shares of the arms differ between the blocks."""
         return shares_change(self.numbers)
 
+    @property
+    def asked(self) -> dict[str, str]:
+        """The blocks as parameters of `identify_log`, guessed or not."""
+        return {"block": self.by, "time": self.column} if self.by in (DAY, HOUR) else {"block": self.by}
+
     def mirrored(self, about: float) -> BlockTable:
         """Return the table with each reward x as about - x."""
         value = about - self.value

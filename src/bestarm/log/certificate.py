@@ -62,6 +62,8 @@ def basis_of(rewards: Rewards, spec: LogSpec, question: LogQuestion) -> Basis:
     asked |= {field.name: getattr(question, field.name) for field in fields(question)}
     if rewards.columns is not None:
         asked |= _named(rewards.columns)
+    if rewards.blocks is not None:
+        asked |= rewards.blocks.asked
     return Basis(rewards, asked)
 
 

@@ -3,6 +3,8 @@
 It is the hash of a text with a row per line, each a list in JSON, below a line with the names of the columns:
 
 - `["arm", "reward", "count"]`: every different reward of each arm and how often it occurs, sorted by arm, then reward;
+- `["arm", "block", "reward", "count"]` where rewards are compared within blocks, such as days: the same in each block, and
+  the rewards without a block are left out;
 - `["source", "rank", "arm", "reward"]` where sources are compared: the first reward of each source for each arm, sorted
   by source, then rank, which counts from 0 the arms that the source rewarded, in order. If each source is judged by the
   difference of two rewards, no order matters, and every rank is 0.
@@ -22,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.errors import InputError
+from bestarm.log.blocks import BlockTable
 from bestarm.log.rewards import Rewards, SourceTable
 
 _CHUNK = 1 << 16  # rewards that are made into lines at a time
@@ -65,7 +68,10 @@ def fingerprint(rewards: Rewards, *, by_source: bool = False, paired: bool = Fal
     for line in lines(rewards, by_source=by_source, paired=paired):
         digest.update(line.encode())
     total = rewards.sources.arm.size if by_source and rewards.sources is not None else rewards.total
+    if rewards.blocks is not None:
+        total -= rewards.blocks.without
     columns = ("source", "rank", "arm", "reward") if by_source else ("arm", "reward", "count")
+    columns = columns if rewards.blocks is None else ("arm", "block", "reward", "count")
     return Fingerprint(digest.hexdigest(), int(total) + int(rewards.missing.sum()), columns)
 
 
@@ -74,6 +80,9 @@ def lines(rewards: Rewards, *, by_source: bool = False, paired: bool = False) ->
     if by_source:
         yield '["source", "rank", "arm", "reward"]\n'
         yield from _lines_of_sources(rewards, paired)
+    elif rewards.blocks is not None:
+        yield '["arm", "block", "reward", "count"]\n'
+        yield from _lines_of_blocks(rewards, rewards.blocks)
     else:
         yield '["arm", "reward", "count"]\n'
         for index in _by_text(rewards):
@@ -102,6 +111,21 @@ def _lines_of_arm(rewards: Rewards, index: int) -> Iterator[str]:
         part = slice(first, first + _CHUNK)
         pairs = zip(values[part].tolist(), counts[part].tolist(), strict=True)
         yield "".join(f"[{name}, {value!r}, {count}]\n" for value, count in pairs)
+
+
+def _lines_of_blocks(rewards: Rewards, table: BlockTable) -> Iterator[str]:
+    """Yield lines of the different rewards of each arm in each block."""
+    labels, names = [json.dumps(str(label)) for label in rewards.labels], [json.dumps(name) for name in table.names]
+    place = np.empty(len(labels), np.int64)
+    place[_by_text(rewards)] = np.arange(len(labels))
+    block_place = np.empty(len(names), np.int64)
+    block_place[sorted(range(len(names)), key=table.names.__getitem__)] = np.arange(len(names))
+    rows = np.lexsort((table.value, block_place[table.block], place[table.arm]))
+    for first in range(0, rows.size, _CHUNK):
+        part = rows[first : first + _CHUNK]
+        columns = table.arm[part], table.block[part], table.value[part] + 0.0, table.count[part]
+        cells = zip(*(column.tolist() for column in columns), strict=True)
+        yield "".join(f"[{labels[arm]}, {names[block]}, {value!r}, {count}]\n" for arm, block, value, count in cells)
 
 
 def _lines_of_sources(rewards: Rewards, paired: bool) -> Iterator[str]:
