@@ -158,7 +158,7 @@ def visits(random: np.random.Generator, days: Sequence[tuple[float, int, float, 
     return found.sort_values("seen_at", kind="stable").reset_index(drop=True)
 
 
-LATE = [(0.05 + 0.006 * day + 0.015, 1500, 0.05 + 0.006 * day, 1500 if day >= 15 else 0) for day in range(30)]
+LATE = [(0.05 + 0.006 * day + 0.02, 1500, 0.05 + 0.006 * day, 1500 if day >= 15 else 0) for day in range(30)]
 
 
 def test_the_order_of_rows_and_the_format_of_the_file_change_nothing(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_hours_and_values_of_a_column_are_blocks_too() -> None:
     by_country = identify_log(log, block="country")
     assert by_country.within is not None
     assert (by_country.within.blocks, by_country.within.shares_change) == (3, False)
-    assert by_country.lines[2] == "Visits were compared only with the same country."
+    assert by_country.lines[2] == "Compared with the same country. Nothing in the file looks made up."
 
 
 def test_rewards_of_many_values_and_lower_is_better() -> None:
@@ -281,7 +281,7 @@ def test_means_and_lines_agree_with_the_comparison_under_simpsons_paradox() -> N
     assert one.lower < one.estimate < one.upper
     assert result.within.means["B"] == (two.estimate, one.estimate)
     assert "on the same days" in result.lines[0]
-    assert "because the shares of the arms change from day to day" in result.lines[2]
+    assert "as the shares of the arms change from day to day" in result.lines[2]
     assert result.doubts == ()
     assert "each weighted by its matches" in str(result)
     assert identify_log(log, block="none").best == "B"
@@ -372,17 +372,22 @@ def test_a_late_arm_under_a_trend_is_crowned_without_blocks_and_the_right_arm_wi
 
 @pytest.mark.slow
 def test_a_late_arm_under_a_trend_100_times() -> None:
-    without, within = zip(
-        *((identify_log(log, block="none", inspect=False).best, identify_log(log).best) for log in late_logs(100)),
-        strict=True,
-    )
+    without, within = [], []
+    for seed in range(100):
+        random = np.random.default_rng([21, seed])
+        days = [[(rate_a, n_a) for rate_a, n_a, *_ in LATE], [(rate_b, n_b) for *_, rate_b, n_b in LATE]]
+        cells = [[random.binomial(1, rate, n).astype(float) for rate, n in row] for row in days]
+        within.append(names(cells, delta=0.05))
+        ones = [(int(arm.sum()), arm.size) for arm in map(np.concatenate, cells)]
+        counts = tuple(np.array([number - good, good]) for good, number in ones)
+        without.append(identify_log(Rewards(("A", "B"), (np.array([0.0, 1.0]),) * 2, counts)).best)
     assert without.count("B") == 100
-    assert within.count("B") == 0
-    assert within.count("A") >= 70
+    assert within.count(1) == 0
+    assert within.count(0) >= 97
 
 
 def late_logs(number: int) -> list[pd.DataFrame]:
-    """1,500 rows a day of each arm, a trend of 0.6 points a day, a lead of 1.5 points, and an arm that is 15 days late."""
+    """1,500 rows a day of each arm, a trend of 0.6 points a day, a lead of 2 points, and an arm 15 days late."""
     return [visits(np.random.default_rng([19, seed]), LATE) for seed in range(number)]
 
 

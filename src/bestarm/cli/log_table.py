@@ -92,7 +92,7 @@ def say(text: str, indent: int = 0) -> None:
 def _print_arms(result: LogResult) -> None:
     """Print one row per arm, the best first, with its interval drawn on a scale that all share."""
     words = LogWords(result)
-    first = words.first
+    first, there = words.first, words.there()
 
     def rank(row: dict[str, Any]) -> tuple[bool, bool, float, float]:
         mean = result.means.get(row["label"], math.nan)
@@ -109,6 +109,8 @@ def _print_arms(result: LogResult) -> None:
         cells = {"arm": in_cell(row["label"]), "rewards": row["pulls"], result.middle: plain(row["estimate"])}
         if result.moved_means:
             cells["plain mean"] = result.means[row["label"]]
+        if there:
+            cells[words.there_title()] = there.get(row["label"])
         cells |= {name: plain(row[name]) if fits else None for name in ("lower", "upper")}
         if "lead" in row:
             cells["lead"] = row["lead"]

@@ -53,7 +53,7 @@ class BlockEvidence(LogEvidence):
         self._bounded = True
         # Leads within blocks may form a circle; then each of the K arms may be named wrongly, not K - 1 (section 16).
         arms = len(piles)
-        self._pays = math.log(arms / (arms - 1)) if arms > 2 else 0.0
+        self._pays = math.log(arms / (arms - 1)) if arms > 2 and table.by else 0.0
         self._shuffled = Shuffled(table, problem.labels, *problem.bounds)
         self._numbers = table.numbers
         self._totals = self._summed()

@@ -3,8 +3,8 @@
 It is the hash of a text with a row per line, each a list in JSON, below a line with the names of the columns:
 
 - `["arm", "reward", "count"]`: every different reward of each arm and how often it occurs, sorted by arm, then reward;
-- `["arm", "block", "reward", "count"]` where rewards are compared within blocks, such as days: the same in each block, and
-  the rewards without a block are left out;
+- `["arm", "block", "reward", "count"]` where rewards are compared within blocks, such as days: the same in each block;
+  rewards without one are left out;
 - `["source", "rank", "arm", "reward"]` where sources are compared: the first reward of each source for each arm, sorted
   by source, then rank, which counts from 0 the arms that the source rewarded, in order. If each source is judged by the
   difference of two rewards, no order matters, and every rank is 0.

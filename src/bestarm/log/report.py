@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import platform
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -125,12 +126,13 @@ class _Report:
 
     def _arms(self) -> list[Block]:
         result, words = self._result, self._words
-        means = result.means if result.moved_means else {}
+        means, there = result.means if result.moved_means else {}, words.there()
         columns = {
             "arm": lambda row: short(row.label, MOST_LETTERS),
             "rewards": lambda row: f"{row.pulls:,}",
             result.middle: lambda row: number_shown(row.estimate),
             **({"plain mean": lambda row: number_shown(means[row.label])} if means else {}),
+            **({words.there_title(): lambda row: number_shown(there.get(row.label, math.nan))} if there else {}),
             "interval": words.interval,
         }
         if words.leads:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bestarm.identification.wording.metric import Metric
-from bestarm.identification.wording.text import capital
 from bestarm.problem import Label
 
 
@@ -72,16 +71,21 @@ class Within:
         return {"day": "on a day", "hour": "in an hour"}.get(self.by, f"with a value of {self.by}")
 
     def line(self, metric: Metric) -> str:
-        """Return the line that says how rewards were compared, and why."""
-        rows, arm = capital(metric.rows_word), metric.arm_word
-        if self.is_time:
-            said = f"{rows} were compared within {self.by}s"
-        else:
-            said = f"{rows} were compared only {self.on_the_same}"
+        """Return the sentence that says how rewards were compared, and why."""
+        said = f"Compared within {self.by}s" if self.is_time else f"Compared {self.on_the_same}"
         if self.shares_change:
             differ = f"change from {self.by} to {self.by}" if self.is_time else f"differ by {self.by}"
-            said += f", because the shares of the {arm}s {differ}"
+            said += f", as the shares of the {metric.arm_word}s {differ}"
         return f"{said}{self._unused(metric)}."
+
+    def setting(self, arms: int, metric: Metric) -> str:
+        """Return the sentence of a report about blocks: what is compared, and why."""
+        return f"{self.line(metric)} The column is {self.column!r}. The question is {self.estimand(arms)}."
+
+    def about_means(self, first: Label | None) -> str:
+        """Return what the means in a table are."""
+        whose = f"{self.noun}s that an arm shares with {first!r} (of {first!r}, with {self.rival!r})"
+        return f"Means and intervals are about the {whose}, each weighted by its matches; fakes are included."
 
     def _unused(self, metric: Metric) -> str:
         if not self.unused:

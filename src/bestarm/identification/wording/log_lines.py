@@ -23,7 +23,7 @@ class LineWords(LogWords):
 
     def lines(self) -> list[str]:
         """Return who is best, what the answer survives, and what inspection found."""
-        return [self.first_line(), *self._second_line(), *self._blocks_line(), *self._third_line()]
+        return [self.first_line(), *self._second_line(), *self._third_line()]
 
     # ------------------------------------------------------------------------------------------------------------- who
 
@@ -161,19 +161,15 @@ class LineWords(LogWords):
         number = roughly(sum(result.more.values()))
         return f"The {metric.rows_word} do not tell{allowed}: roughly {number} more could decide it."
 
-    def _blocks_line(self) -> Iterator[str]:
-        """Yield how rewards were compared within blocks, if they were."""
-        if self.result.within is not None:
-            yield self.result.within.line(self.result.metric)
-
     # ------------------------------------------------------------------------------------------------- what was found
 
     def _third_line(self) -> Iterator[str]:
         """Yield what inspection found, and what was left out before."""
         found = " ".join(self._found())
         left_out = self._left_out()
-        if found or left_out:
-            yield f"{left_out} {found}".strip()
+        within = "" if self.result.within is None else f"{self.result.within.line(self.result.metric)} "
+        if found or left_out or within:
+            yield f"{within}{left_out} {found}".strip().replace("  ", " ")
 
     def _left_out(self) -> str:
         """Return how many rows were left out, and which."""

@@ -99,6 +99,8 @@ class PageWords(LogWords):
             yield f"An arm that is at most {result.options['good_enough']:g} worse than the best is good enough."
         if result.options.get("paired"):
             yield "Two arms are compared by the difference between what the same source says of each."
+        if result.within is not None:
+            yield result.within.setting(len(result.arms), result.metric)
 
     def _claim_for_all_counts(self) -> str:
         """Return what is claimed if no epsilon was given."""
@@ -289,6 +291,8 @@ class PageWords(LogWords):
     def _what_means_are(self) -> str:
         if not self.result.means:
             return ""
+        if self.result.within is not None:
+            return self.result.within.about_means(self.first)
         if self.result.middle == "mean":
             return "Means are of the rewards as they stand, fakes included."
         said = "Estimates are what the evidence supports, to which rewards far out add little."
