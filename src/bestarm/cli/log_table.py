@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bestarm.cli.output import Format, arm_rows, plain, write_rows
 from bestarm.cli.syntax import to_cli_syntax
 from bestarm.identification.wording.log_lines import LineWords
+from bestarm.identification.wording.log_series import APPROXIMATE
 from bestarm.identification.wording.log_verdict import LogWords, contradicted, other_epsilons
 from bestarm.identification.wording.text import capital, in_cell, named_in_cell
 
@@ -75,6 +76,11 @@ def _explain(result: LogResult) -> None:
         question = words.question()
         if question:
             say(question)
+    if result.series is not None and result.series.sentences:
+        print("\nOver time")
+        for sentence in result.series.sentences:
+            say(f"- {sentence}", indent=2)
+        say(APPROXIMATE)
     print("\nThe file")
     for sentence in result.health.sentences():
         say(f"- {to_cli_syntax(sentence)}", indent=2)

@@ -1,4 +1,4 @@
-"""The picture of a verdict on a log: intervals, leads, what it survives, and how it changes with epsilon."""
+"""The picture of a verdict on a log: intervals, leads, what it survives, verdicts by epsilon, and means over time."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from bestarm.identification.result import ArmRow
 from bestarm.identification.wording.log_verdict import CONTRADICTED, HIDDEN, NAMED, TOO_LITTLE, LogWords, outcome
 from bestarm.identification.wording.survival import SurvivalWords
 from bestarm.identification.wording.text import share_shown
+from bestarm.log.series_picture import draw_series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,14 +74,20 @@ def shows_survival(result: LogResult) -> bool:
 
 
 def draw(
-    result: LogResult, *, tall: bool = False, arms: bool = True, survival: bool = True, curve: bool = True
+    result: LogResult,
+    *,
+    tall: bool = False,
+    arms: bool = True,
+    survival: bool = True,
+    curve: bool = True,
+    series: bool = True,
 ) -> Figure:
     """Return the figure of a verdict on a log.
 
     It has intervals and leads of the `arms`, the evidence over the number of fakes (`survival`) and, if an epsilon was
-    given or a coin decides, the `curve` over epsilon. The winner, or leader, stands first, and of many arms the first
-    25 are drawn. After an alarm there are no leads, and of a replay there is no curve. `tall` puts panels below each
-    other, for a narrow screen.
+    given or a coin decides, the `curve` over epsilon; last, if the log has times, the means over time (`series`). The
+    winner, or leader, stands first, and of many arms the first 25 are drawn. After an alarm there are no leads, and of
+    a replay there is no curve. `tall` puts panels below each other, for a narrow screen.
     """
     from matplotlib.figure import Figure
 
@@ -88,9 +95,12 @@ def draw(
     letters, width = _TALL if tall else _WIDE
     curve = curve and shows_curve(result)
     survival = survival and shows_survival(result)
+    series = series and result.series is not None
     words = LogWords(result)
     leads = arms and any(row.label in words.leads for row in rows)
     heights = [1.1 + 0.3 * len(rows)] * (arms + (leads and tall)) + [3.0] * (survival + curve)
+    first = len(heights)  # of the panels over time
+    heights += [3.3, 1.3] * series
     columns = 2 if leads and not tall else 1
     figure = Figure(figsize=(width, sum(heights)), dpi=130, layout="constrained")
     grid = figure.add_gridspec(len(heights), columns, height_ratios=heights)
@@ -100,6 +110,7 @@ def draw(
         _entitle(panel, words.means_title(), words.means_more())
         if result.metric.is_rate:
             panel.xaxis.set_major_formatter(_as_percent)
+            panel.locator_params(axis="x", nbins=6)  # "5.25 %" is long
         panel.set_xlabel("")
     if leads:
         other = figure.add_subplot(grid[1, 0] if tall else grid[0, 1], sharey=panel)
@@ -110,9 +121,12 @@ def draw(
         _entitle(other, *words.leads_title(plain(words.first, letters - 6)))
         other.set_xlabel("")
     if survival:
-        draw_survival(result, figure.add_subplot(grid[-2 if curve else -1, :]), tall)
+        draw_survival(result, figure.add_subplot(grid[first - (2 if curve else 1), :]), tall)
     if curve:
-        _draw_curve(result, figure.add_subplot(grid[-1, :]), tall)
+        _draw_curve(result, figure.add_subplot(grid[first - 1, :]), tall)
+    if series:
+        means = figure.add_subplot(grid[first, :])
+        draw_series(result, means, figure.add_subplot(grid[first + 1, :], sharex=means), tall)
     return figure
 
 

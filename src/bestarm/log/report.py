@@ -30,6 +30,7 @@ from bestarm.identification.wording.log_page import (
     NOT_INSPECTED,
     PageWords,
 )
+from bestarm.identification.wording.log_series import APPROXIMATE, OVER_TIME, SeriesWords
 from bestarm.identification.wording.text import number_shown, percent, short
 from bestarm.log.page import Block, Page, ReportPicture, Section, Table, Text, Tone, svg_address
 from bestarm.log.picture import MOST_ROWS, as_file, draw, ranked_rows, shows_curve, shows_survival
@@ -85,6 +86,7 @@ class _Report:
             Section("What if more is fake?", "sensitivity", self._sensitivity(with_curve=not picture)),
             Section("What inspection found", "found", self._found()),
             Section("The arms", "arms", self._arms()),
+            *self._over_time(with_picture=not picture),
             Section("The question", "question", [Text("paragraph", words.asked()), _bullets(words.settings())]),
             Section("Data health", "health", self._health()),
             Section("What it rests on", "assumptions", self._assumptions()),
@@ -117,10 +119,11 @@ class _Report:
             yield ReportPicture(f"{self._words.headline()}: {BESIDE}", quote(name))
             return
         if shows_survival(self._result):
-            yield self._drawn(f"{self._words.headline()}: {EVIDENCE}", arms=False, curve=False)
-        yield self._drawn(f"{self._words.headline()}: {INSIDE}", survival=False, curve=False)
+            yield self._drawn(f"{self._words.headline()}: {EVIDENCE}", survival=True)
+        yield self._drawn(f"{self._words.headline()}: {INSIDE}", arms=True)
 
     def _drawn(self, described: str, **parts: bool) -> ReportPicture:
+        parts = {name: parts.get(name, False) for name in ("arms", "survival", "curve", "series")}
         wide, narrow = (svg_address(as_file(draw(self._result, tall=tall, **parts), "svg")) for tall in (False, True))
         return ReportPicture(described, wide, narrow)
 
@@ -147,13 +150,26 @@ class _Report:
             blocks.append(Text("paragraph", words.left_out(_MOST_ARMS)))
         return [*blocks, Text("note", words.about_the_arms())]
 
+    def _over_time(self, with_picture: bool) -> Iterator[Section]:
+        """Yield the section about the days, if the log has times."""
+        series = self._result.series
+        if series is None:
+            return
+        words = SeriesWords(self._result.metric, series.noun, series.width)
+        blocks: list[Block] = []
+        if series.sentences:
+            blocks = [_bullets(series.sentences), Text("note", APPROXIMATE)]
+        if with_picture:
+            blocks.append(self._drawn(f"{self._words.headline()}: {OVER_TIME}", series=True))
+        yield Section("Over time", "time", [*blocks, Text("note", words.band(is_rate=self._result.metric.is_rate))])
+
     def _sensitivity(self, with_curve: bool) -> list[Block]:
         words = self._words
         blocks: list[Block] = [Text("paragraph", sentence) for sentence in words.survives()]
         if not self._result.sensitivity:
             return [*blocks, Text("note", NO_TABLE)]
         if with_curve and shows_curve(self._result):
-            blocks.append(self._drawn(CURVE, arms=False, survival=False))
+            blocks.append(self._drawn(CURVE, curve=True))
         return [*blocks, self._over_epsilon(), Text("note", words.how_to_read())]
 
     def _found(self) -> list[Block]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bestarm.identification.wording.log_lines import LineWords
 from bestarm.identification.wording.log_verdict import LogFacts, LogWords
 from bestarm.log.rewards import Health
+from bestarm.log.series import Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,9 +95,13 @@ class LogResult(LogFacts):
         Whether each reward of an arm with fewer was compared with a batch of the other's.
     health : Health
         Counts about the file.
+    series : Series or None
+        The rewards over time, arm by arm, and how days differ; None if the log has no times or was not inspected. It
+        is no evidence.
     """
 
     health: Health = field(default_factory=Health)
+    series: Series | None = None
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -110,12 +115,13 @@ class LogResult(LogFacts):
             fields["epsilon"] = None
         for name in ("survival", "findings", "doubts"):
             fields[name] = list(fields[name])
+        fields["series"] = None if self.series is None else self.series.to_dict()
         return fields | {"lines": list(self.lines), "trusted": self.trusted}
 
     def plot(self, axes: Axes | None = None) -> Figure:
         """Return a figure of intervals, leads and what the answer survives; on given axes, of the intervals alone.
 
-        If an epsilon was given, it also shows the verdicts at other epsilons.
+        If an epsilon was given, it also shows the verdicts at other epsilons; if the log has times, means over time.
 
         Examples
         --------

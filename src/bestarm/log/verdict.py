@@ -23,6 +23,7 @@ from bestarm.identification.wording.metric import Metric
 from bestarm.identification.wording.text import share_shown
 from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
 from bestarm.log.blocks import as_one_block, check_block, may_block, takes_batches
+from bestarm.log.bands import with_series
 from bestarm.log.bounds import is_binary
 from bestarm.log.by_block import BlockEvidence
 from bestarm.log.by_source import PairedEvidence, SourceEvidence
@@ -224,7 +225,7 @@ def identify_log(
         if result.within is not None:
             inspected = inspected.within_blocks([row.estimate for row in result.arms], result.within.is_time)
         falls = partial(inspected.falls, lower_is_better=result.lower_is_better)
-        result = with_findings(result, inspected.findings, falls)
+        result = with_series(with_findings(result, inspected.findings, falls), inspected.table)
     return result._with_basis(basis_of(rewards, spec, question))
 
 

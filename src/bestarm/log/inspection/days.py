@@ -11,6 +11,7 @@ from scipy import stats
 
 from bestarm.identification.finding import Finding
 from bestarm.identification.wording.text import with_rest
+from bestarm.log.inspection.over_time import over_time
 from bestarm.log.inspection.shapes import RATE
 from bestarm.log.inspection.watch import Clock, Watch
 from bestarm.problem import Label
@@ -42,6 +43,10 @@ class DayTable:
         Days x arms: the extremes; infinite where there is no reward.
     noun : str
         "day", "hour", or "stretch" where time is a plain number.
+    starts : tuple of float
+        When each day begins, in seconds since 1970 or as the log counts time.
+    width : float
+        How long a day is, in the same unit; several days in a log of years.
     """
 
     labels: tuple[Label, ...]
@@ -52,6 +57,8 @@ class DayTable:
     lowest: Array
     highest: Array
     noun: str
+    starts: tuple[float, ...] = ()
+    width: float = 0.0
 
     def without(self, day: int) -> DayTable:
         """Return the table without a day."""
@@ -59,7 +66,8 @@ class DayTable:
         arrays = (self.number, self.sums, self.squares, self.lowest, self.highest)
         days = tuple(name for name, is_kept in zip(self.days, kept, strict=True) if is_kept)
         number, sums, squares, lowest, highest = (array[kept] for array in arrays)
-        return DayTable(self.labels, days, number, sums, squares, lowest, highest, self.noun)
+        starts = tuple(start for start, is_kept in zip(self.starts, kept, strict=False) if is_kept)
+        return DayTable(self.labels, days, number, sums, squares, lowest, highest, self.noun, starts, self.width)
 
     def variances(self) -> Array:
         """Return the variance of a reward of each arm within a day."""
@@ -93,7 +101,8 @@ def table_by_day(watch: Watch) -> DayTable | None:
     seen = np.flatnonzero(arrays["times"].sum(axis=1) > 0.0)
     names = tuple(_name(first + width * int(day), noun, int(day)) for day in seen)
     number, sums, squares, lowest, highest = (array[seen] for array in arrays.values())
-    return DayTable(watch.rewards.labels, names, number, sums, squares, lowest, highest, noun)
+    starts = tuple(first + width * float(day) for day in seen)
+    return DayTable(watch.rewards.labels, names, number, sums, squares, lowest, highest, noun, starts, width)
 
 
 def _division(clock: Clock) -> tuple[float, float, str]:
@@ -145,21 +154,13 @@ def find_odd_days(watch: Watch, table: DayTable) -> tuple[list[Finding], tuple[i
 
 def find_trend(watch: Watch, table: DayTable) -> list[Finding]:
     """Return whether rewards rise or fall over time on all arms together."""
-    size = table.number.sum(axis=1)
-    judged = size >= _LEAST_REWARDS
-    if judged.sum() < _LEAST_DAYS or table.noun == "hour":
+    trend, mean = over_time(table).trend, table.sums.sum() / table.number.sum()
+    if trend is None or trend.p_value > RATE or abs(trend.end - trend.begin) < _MATTERS * abs(mean):
         return []
-    effect, arms = table.effects()
-    place = np.flatnonzero(judged).astype(np.float64)
-    fit = stats.linregress(place, effect[judged])
-    rise, mean = float(fit.slope) * float(np.ptp(place)), float(np.average(arms, weights=table.number.sum(axis=0)))
-    if not fit.pvalue <= RATE or abs(rise) < _MATTERS * abs(mean):
-        return []
-    middle = float(np.average(effect[judged], weights=size[judged]))
-    begin, end = watch.metric.compared(mean + middle - 0.5 * rise, mean + middle + 0.5 * rise)
-    verb = "rises" if rise > 0.0 else "falls"
+    begin, end = watch.metric.compared(trend.begin, trend.end)
+    verb = "rises" if trend.end > trend.begin else "falls"
     text = f"the mean {watch.metric.reward or 'reward'} {verb} over time on all arms, from about {begin} to {end}"
-    return [Finding("trend", None, None, None, text, (), float(fit.pvalue), text[:1].upper() + text[1:] + ".")]
+    return [Finding("trend", None, None, None, text, (), trend.p_value, text[:1].upper() + text[1:] + ".")]
 
 
 def _far_days(table: DayTable) -> list[int]:
