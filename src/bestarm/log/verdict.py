@@ -22,8 +22,8 @@ from bestarm.identification.wording.log_verdict import hardly_comparable, mostly
 from bestarm.identification.wording.metric import Metric
 from bestarm.identification.wording.text import share_shown
 from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
-from bestarm.log.blocks import as_one_block, check_block, may_block, takes_batches
 from bestarm.log.bands import with_series
+from bestarm.log.blocks import as_one_block, check_block, may_block, takes_batches
 from bestarm.log.bounds import is_binary
 from bestarm.log.by_block import BlockEvidence
 from bestarm.log.by_source import PairedEvidence, SourceEvidence
