@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -54,6 +55,26 @@ def first_argument(files: Sequence[str]) -> str:
     ("'visits.csv'", 'data')
     """
     return repr(files[0]) if len(files) == 1 and files[0] != "standard input" else "data"
+
+
+_URL = re.compile(r"\b([a-z][a-z0-9+.-]*://)(\S*)", re.IGNORECASE)
+_WORD = re.compile(r"(?i)([a-z_]*(?:password|passwd|pwd|secret|token|key|credentials?)[a-z_]*)(=|%3d)[^&;\s'\"]+")
+
+
+def without_secrets(text: str) -> str:
+    """Return a text whose URLs have no passwords, and no user where one may be part of a token.
+
+    >>> without_secrets("postgresql://ann:s3:cr@t@db.example.org/shop?sslpassword=x&application_name=y")
+    'postgresql://ann:***@db.example.org/shop?sslpassword=***&application_name=y'
+    """
+
+    def shown(match: re.Match[str]) -> str:
+        start, rest = match.groups()
+        before, at, after = rest.rpartition("@")  # a password may have an @ that should have been written as %40
+        user, colon, _ = before.partition(":")
+        return f"{start}{user}{colon and ':***'}{at}{after}"
+
+    return _WORD.sub(r"\1\2***", _URL.sub(shown, text))
 
 
 Syntax = Callable[[Setting | Call], str]

@@ -118,6 +118,8 @@ def _rows(result: LogResult, rewards: Rewards) -> dict[str, Any]:
     found = fingerprint(rewards, by_source=by_source, paired=bool(result.options.get("paired")))
     health, columns = rewards.health, rewards.columns
     order = None if not by_source else "time" if columns is not None and columns.time is not None else "file"
+    if order == "file" and health.counted_in:
+        order = "none"  # a table in a database has no order, and each source in it one row
     return {
         "sha256": found.sha256,
         "columns": list(found.columns),

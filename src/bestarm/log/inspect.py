@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bestarm.identification.finding import Finding
 from bestarm.identification.wording.text import in_cell
 from bestarm.log.inspection import inspect_open
-from bestarm.log.reading import Progress, count_rewards, open_log
+from bestarm.log.reading import Progress, count_rewards, open_log, refuse_in_database
 from bestarm.log.rewards import Health, Rewards
 from bestarm.log.spec import LogSpec
 from bestarm.problem import Label
@@ -160,6 +160,8 @@ def inspect_log(
         successes=successes,
         visits=visits,
     )
+    fix = "ask identify_log, which lets the database count them, or inspect a file of the columns in use"
+    refuse_in_database(data, "inspect_log", "it looks at single rows", fix)
     with open_log(data, spec, progress) as log:
         rewards = count_rewards(log)
         found = inspect_open(log, rewards)

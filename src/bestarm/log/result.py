@@ -104,6 +104,11 @@ class LogResult(LogFacts):
     series: Series | None = None
 
     @property
+    def counted_in(self) -> str:
+        """The table of a database that counted the rows where they are; empty for a file."""
+        return self.health.counted_in
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """The verdict in short lines: who is best, what that survives, whether within blocks, what inspection found."""
         return tuple(LineWords(self).lines())

@@ -65,6 +65,9 @@ class Health:
     left_out : int
         Rows that were left out because the user said so, `left_out_how` which in a few words, and
         `left_out_by_rewards` whether rewards decided that.
+    counted_in : str
+        The table of a database that counted the rows, empty where they were read; and `fetched` how many different rows
+        came back.
     """
 
     rows: int = 0
@@ -86,6 +89,8 @@ class Health:
     left_out: int = 0
     left_out_how: str = ""
     left_out_by_rewards: bool = False
+    counted_in: str = ""
+    fetched: int = 0
 
     @property
     def missing_share(self) -> float:
@@ -95,6 +100,9 @@ class Health:
     def sentences(self) -> tuple[str, ...]:
         """Return sentences about the file; the first says what was read."""
         said = [f"{_number(self.rows, 'row')} read, {_number(self.used, 'reward')} in them."]
+        if self.counted_in:
+            counted = f"{_number(self.rows, 'row')} counted in the database, {_number(self.used, 'reward')} in them"
+            said = [f"{counted}; {_number(self.fetched, 'different row')} of {self.counted_in} came back."]
         if self.left_out:
             said.append(f"{_number(self.left_out, 'row')} left out before that: {self.left_out_how}.")
         return (*said, *self.remarks(), *self.guesses)

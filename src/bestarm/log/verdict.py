@@ -636,8 +636,8 @@ def _read(data: Any, spec: LogSpec, question: LogQuestion, progress: Any) -> tup
 
         with open_log(data, spec, progress, find_left_out(data, spec, progress)) as log:
             rewards = count_rewards(log)
-            inspected = inspect_open(log, rewards) if spec.inspect else None
-            if may_block(rewards, spec, question):
+            inspected = inspect_open(log, rewards) if spec.inspect and not log.is_counted else None
+            if not log.is_counted and may_block(rewards, spec, question):
                 rewards = with_blocks(log, rewards, LARGEST_TABLE)
             return rewards, inspected
     for field in fields(spec):

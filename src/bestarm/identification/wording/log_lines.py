@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bestarm.identification.finding import Finding
 
 CLEAN, CLEAN_REST = "Nothing in the file looks made up.", "Nothing in the rest looks made up."
+COUNTED_THERE = "The rows were not inspected: they were counted where they are."
 _LETTERS = 48  # of a label in a line
 
 
@@ -190,6 +191,8 @@ class LineWords(LogWords):
             yield self._harmless()
         elif result.inspected:
             yield CLEAN_REST if result.left_out else CLEAN
+        elif result.counted_in:
+            yield COUNTED_THERE
 
     def next_steps(self) -> Iterator[str]:
         """Yield what to do next, in a line or two."""

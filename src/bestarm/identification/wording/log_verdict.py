@@ -76,6 +76,11 @@ class LogFacts(Result):
         return False
 
     @property
+    def counted_in(self) -> str:
+        """The table of a database that counted the rows where they are; empty for a file."""
+        return ""
+
+    @property
     def middle(self) -> str:
         """What the estimates are: "mean" if all of them are plain means, or means within blocks, else "estimate"."""
         if self.within is not None:

@@ -13,6 +13,7 @@ from bestarm.log.reading.database import Progress
 from bestarm.log.reading.files import LogFile, check_there
 from bestarm.log.reading.read import read, read_log
 from bestarm.log.reading.rows import DATES, OpenLog, open_log
+from bestarm.log.reading.warehouse import is_in_database, refuse_in_database
 from bestarm.log.reading.without import EQUAL_TIMES, SUSPICIOUS, LeftOut, names_in_file, suspicious
 
 __all__ = [
@@ -26,10 +27,12 @@ __all__ = [
     "Progress",
     "check_there",
     "count_rewards",
+    "is_in_database",
     "names_in_file",
     "open_log",
     "read",
     "read_log",
+    "refuse_in_database",
     "suspicious",
     "with_blocks",
 ]

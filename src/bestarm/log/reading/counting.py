@@ -36,7 +36,7 @@ def count_rewards(log: OpenLog) -> Rewards:
     first_bad = examples(log, torn) if bad else ()
     log.database.ask("arms", labels, len(labels))
     values, counts = _values(log, [rewards_in[label] for label in labels])
-    sources, repeated = _sources(log) if log.columns.source is not None else (None, _repeated_rows(log))
+    sources, repeated = _sources(log, rewards_in.total()) if log.columns.source is not None else (None, _repeated_rows(log))
     health = Health(
         rows=rows,
         used=sum(rewards_in.values()),
@@ -57,6 +57,7 @@ def count_rewards(log: OpenLog) -> Rewards:
         left_out=log.number_left_out() // per_row,
         left_out_how=log.left_out.how,
         left_out_by_rewards=log.left_out.by_rewards,
+        **log.counted_where,
     )
     replaced = outside + missing if log.spec.missing == "replaced" else outside
     lost = np.array([replaced[each] for each in labels], np.int64)
@@ -115,21 +116,20 @@ def _values(
     values = tuple(np.split(table["value"].astype(np.float64), cuts))
     counts = tuple(np.split(table["count"].astype(np.int64), cuts))
     different = np.unique(table["value"]).size
-    if different <= FEW and sum(numbers) >= 2 * different:
+    if log.is_counted or (different <= FEW and sum(numbers) >= 2 * different):
         return values, counts
     return tuple(np.repeat(each, often) for each, often in zip(values, counts, strict=True)), None
 
 
-def _sources(log: OpenLog) -> tuple[SourceTable, int]:
-    """Return the first reward of each source for each arm, and how many came after it."""
+def _sources(log: OpenLog, rewards: int) -> tuple[SourceTable, int]:
+    """Return the first reward of each source for each arm, and how many of all rewards came after it."""
     log.number_rows()
     log.database.run("ordered_few" if log.is_few else "ordered_many")
     log.database.run("firsts")
     table = log.database.run("first_rewards")
-    ((repeated,),) = log.database.ask("repeated_by_source")
     arm, source = table["arm"].astype(np.int32), table["source"].astype(np.int32)
     names = log.database.texts("source_names")
-    return SourceTable(arm, source, table["value"].astype(np.float64), len(names), names), int(repeated)
+    return SourceTable(arm, source, table["value"].astype(np.float64), len(names), names), rewards - arm.size
 
 
 def _repeated_rows(log: OpenLog) -> int:
@@ -137,9 +137,9 @@ def _repeated_rows(log: OpenLog) -> int:
     if log.columns.layout != "counted":
         return 0
     if log.columns.values or log.columns.visits:
-        ((repeated,),) = log.database.ask("repeated_arms", columns=len(log.columns.values) or 2)
+        ((repeated,),) = log.database.ask("repeated_arms", columns=len(log.columns.values) or 2, times=log.times)
     else:
-        ((repeated,),) = log.database.ask("repeated_rewards")
+        ((repeated,),) = log.database.ask("repeated_rewards", times=log.times)
     return int(repeated)
 
 

@@ -42,6 +42,7 @@ class Part(abc.ABC):
     row_noun = "row"  # what a place in it is called
     has_header = True
     can_reject = False  # whether DuckDB leaves out rows that it cannot split into cells
+    copies = ""  # the column of how many rows are equal to one, if they were counted before
 
     def __init__(self, name: str, columns: tuple[str, ...] = (), file: LogFile | None = None) -> None:
         self.name, self.columns, self.file = name, columns, file
@@ -51,6 +52,9 @@ class Part(abc.ABC):
     def title(self) -> str:
         """What it is called as the subject of an error."""
         return self.name
+
+    def assign(self, columns: LogColumns) -> None:  # noqa: B027
+        """Take note of which column is what; most parts give the same cells whatever they are."""
 
     def prepare(self, database: Database, used: Sequence[str], also: Sequence[str] = ()) -> None:  # noqa: B027
         """Make the columns in use ready to be selected from, and others as far as they can be; files need nothing."""
@@ -309,6 +313,7 @@ def select_cells(
     """
     source, time = who or columns.source, when or columns.time
     further = dict(more or {}) | ({"whole": part.whole()} if located else {})
+    further |= {"copies": part.copies} if part.copies else {}
     rest = (
         f"{part.text(source)} AS who, {part.seconds(time)} AS seconds, "
         f"{part.text(time)} AS clock, {part.broken} AS broken"

@@ -19,6 +19,7 @@ from bestarm.log.reading.database import UNPACKING_ERRORS, Database, DatabaseErr
 from bestarm.log.reading.files import LogFile, find_files, first_line
 from bestarm.log.reading.parts import JsonArrayPart, JsonLinesPart, Part, open_parts, select_cells
 from bestarm.log.reading.tables import as_table
+from bestarm.log.reading.warehouse import DatabasePart, is_in_database
 from bestarm.log.reading.watched import EPOCHS, WatchedColumns, choose_watched, select_watched
 from bestarm.log.reading.without import SUSPICIOUS, LeftOut, chosen, condition_of
 from bestarm.log.spec import LogSpec
@@ -63,12 +64,12 @@ def _opened(
     data: Any, spec: LogSpec, folder: Path, new_database: Callable[[], Database], left_out: LeftOut | None
 ) -> OpenLog:
     """Return an open log; files are copied, and read again, if DuckDB stumbles over their encoding or line breaks."""
-    table = as_table(data)
-    files = [] if table is not None else find_files(data, folder)
+    table = None if is_in_database(data) else as_table(data)
+    files = [] if table is not None or is_in_database(data) else find_files(data, folder)
     for is_last in (False, False, True):
         database = new_database()
         try:
-            parts = open_parts(table, files, database, spec)
+            parts = [DatabasePart(data, spec)] if is_in_database(data) else open_parts(table, files, database, spec)
             log = OpenLog(database, parts, _choose_columns(parts, spec, database), spec, left_out)
             torn = [row.file for row in log.torn_rows() if row.kind == _WRONG_ENCODING]
             latin = [file for file in torn if not file.is_utf8]
@@ -146,6 +147,7 @@ class OpenLog:
         self.has_words = True  # whether a word for yes or no may be a reward
         self.lost_time: str | None = None  # a column with the name of a time that does not have times
         looks_closely = spec.inspect or spec.without is not None or spec.block not in (None, NONE)
+        looks_closely = looks_closely and not self.is_counted
         self.watched = choose_watched(parts, columns, spec) if looks_closely else WatchedColumns()
         self.left_out = left_out or LeftOut()
         if left_out is None and spec.without not in (None, SUSPICIOUS):
@@ -156,16 +158,20 @@ class OpenLog:
         if self.left_out.condition:
             also |= dict.fromkeys(parts[0].columns)
         for part in parts:
+            part.assign(columns)
             part.prepare(database, columns.used, list(also))
         self._make_cells()
         self._drop_bad_time()
         self.keep_order(True)
         database.run("kept", kind="TABLE" if self.has_table else "VIEW")
+        for part in parts:
+            if isinstance(part, DatabasePart) and self.columns.source is not None and self.columns.time is None:
+                part.check_order(database)
         database.ask("sample_rows", sample=_SAMPLE)
         ((different,),) = database.ask("sample_rewards")
         self.keep_order(False)
-        self.is_few = different <= FEW  # whether there are few different rewards
-        database.run("grouped_few" if self.is_few else "grouped_many")
+        self.is_few = different <= FEW or self.is_counted  # whether there are few different rewards
+        database.run("grouped_few" if self.is_few else "grouped_many", times=self.times)
         self._understand()
 
     @property
@@ -177,6 +183,22 @@ class OpenLog:
     def title(self) -> str:
         """What the log is called in errors: the name of the first file, or "data"."""
         return self.parts[0].title
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether a database counted equal rows, of which each is here once."""
+        return bool(self.parts[0].copies)
+
+    @property
+    def counted_where(self) -> dict[str, Any]:
+        """Which table of a database counted the rows, and how many different ones came back: fields of `Health`."""
+        part = self.parts[0]
+        return {"counted_in": part.name, "fetched": part.fetched} if isinstance(part, DatabasePart) else {}
+
+    @property
+    def times(self) -> str:
+        """How many rows there are in a group of rows, in SQL."""
+        return "sum(copies)::BIGINT" if self.is_counted else "count(*)"
 
     @property
     def has_table(self) -> bool:

@@ -4,6 +4,6 @@ CREATE TEMP TABLE grouped AS
 SELECT arm, reward, exact, often, broken,
     CASE WHEN quickly_stripped(who) <> '' THEN 'x' END AS who,
     CASE WHEN seconds IS NOT NULL THEN 0.0 END AS seconds,
-    count(*) AS times
+    $times AS times
 FROM kept
 GROUP BY ALL;

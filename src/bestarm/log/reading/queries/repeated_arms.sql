@@ -1,2 +1,2 @@
 -- How many rows of `cells` have an arm that another row has, in a log with $columns columns of counts.
-SELECT count(*) // $columns - count(DISTINCT arm) FROM cells;
+SELECT $times // $columns - count(DISTINCT arm) FROM cells;

@@ -1,2 +1,2 @@
 -- How many rows of `cells` have an arm and a reward that another row has.
-SELECT count(*) - count(DISTINCT (name, value)) FROM understood('cells') WHERE state = 'ok';
+SELECT $times - count(DISTINCT (name, value)) FROM understood('cells') WHERE state = 'ok';
