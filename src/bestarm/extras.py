@@ -9,6 +9,7 @@ from bestarm.errors import MissingExtraError
 EXTRAS = {
     "alembic": "live",
     "duckdb": "log",
+    "ibis": "warehouse",
     "jinja2": "paper",
     "matplotlib": "figures",
     "pandas": "tables",

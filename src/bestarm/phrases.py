@@ -58,11 +58,12 @@ def first_argument(files: Sequence[str]) -> str:
 
 
 _URL = re.compile(r"\b([a-z][a-z0-9+.-]*://)(\S*)", re.IGNORECASE)
-_WORD = re.compile(r"(?i)([a-z_]*(?:password|passwd|pwd|secret|token|key|credentials?)[a-z_]*)(=|%3d)[^&;\s'\"]+")
+_WHOLE = re.compile(r"\s*([a-z][a-z0-9+.-]*://)(.*)", re.IGNORECASE | re.DOTALL)
+_SECRET = re.compile(r"([a-z_]*(?:password|passwd|pwd|secret|token|key|credential)[a-z_]*=)[^&;]+", re.IGNORECASE)
 
 
 def without_secrets(text: str) -> str:
-    """Return a text whose URLs have no passwords, and no user where one may be part of a token.
+    """Return a text whose URLs, or that as one URL, has no passwords.
 
     >>> without_secrets("postgresql://ann:s3:cr@t@db.example.org/shop?sslpassword=x&application_name=y")
     'postgresql://ann:***@db.example.org/shop?sslpassword=***&application_name=y'
@@ -72,9 +73,10 @@ def without_secrets(text: str) -> str:
         start, rest = match.groups()
         before, at, after = rest.rpartition("@")  # a password may have an @ that should have been written as %40
         user, colon, _ = before.partition(":")
-        return f"{start}{user}{colon and ':***'}{at}{after}"
+        return _SECRET.sub(r"\1***", f"{start}{user}{colon and ':***'}{at}{after}")
 
-    return _WORD.sub(r"\1\2***", _URL.sub(shown, text))
+    whole = _WHOLE.fullmatch(text)
+    return shown(whole) if whole else _URL.sub(shown, text)
 
 
 Syntax = Callable[[Setting | Call], str]

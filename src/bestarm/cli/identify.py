@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.log_options import OUTPUT, ColumnOptions, LogCommand, LogFiles, LogQuestionOptions, ReplayOptions
+from bestarm.cli.log_options import (
+    OUTPUT,
+    ColumnOptions,
+    LogCommand,
+    LogFiles,
+    LogQuestionOptions,
+    ReplayOptions,
+    TableOption,
+)
 from bestarm.cli.options import explained_of_logs
 from bestarm.cli.output import Format, arm_rows, exit_code, save_plot, write_rows
 from bestarm.errors import InputError
+from bestarm.phrases import without_secrets
 from bestarm.progress import reading_bar
 
 if TYPE_CHECKING:
@@ -26,6 +35,7 @@ def identify(
     columns: ColumnOptions,
     question: LogQuestionOptions,
     replay: ReplayOptions,
+    table: TableOption = None,
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a report to share (.html or .md).", rich_help_panel=OUTPUT),
@@ -66,9 +76,9 @@ def identify(
     should not be relied on: the rewards contradict the assumptions, or more looks fake than the answer survives.
     """
     _check_places(report, plot, certificate)
-    result = _answer(log, columns.keywords() | question.keywords() | replay.keywords())
+    result = _answer(log, table, columns.keywords() | question.keywords() | replay.keywords())
     if report is not None:
-        result.report(report, command=shlex.join(["bestarm", *sys.argv[1:]]))
+        result.report(report, command=shlex.join(["bestarm", *map(without_secrets, sys.argv[1:])]))
         print(f"written: {report}", file=sys.stderr)
     if plot is not None:
         save_plot(result.plot(), plot)
@@ -88,12 +98,13 @@ def identify(
     raise typer.Exit(exit_code(result))
 
 
-def _answer(log: list[str], question: dict[str, Any]) -> LogResult:
+def _answer(log: list[str], table: str | None, question: dict[str, Any]) -> LogResult:
     from bestarm.cli.compiling import compile_note
+    from bestarm.cli.log_data import data_of
     from bestarm.log.verdict import identify_log
 
     with compile_note(), reading_bar() as bar:
-        return identify_log(log[0] if len(log) == 1 else log, progress=bar, **question)
+        return identify_log(data_of(log, table), progress=bar, **question)
 
 
 def _check_places(report: Path | None, plot: Path | None, certificate: Path | None) -> None:

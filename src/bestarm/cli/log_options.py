@@ -57,7 +57,16 @@ LogFiles = Annotated[
     typer.Argument(
         metavar="LOG",
         help="CSV or JSON lines (gz or zst too), or Parquet; several files, or a quoted pattern, make one log; - for "
-        "stdin.",
+        "stdin. Or a database, such as postgresql://USER@HOST/DB, with --table.",
+    ),
+]
+TableOption = Annotated[
+    str | None,
+    typer.Option(
+        "--table",
+        metavar="NAME",
+        help="With a database: the table or view, such as votes or web.votes. Its rows are counted where they are.",
+        rich_help_panel=COMPARED,
     ),
 ]
 

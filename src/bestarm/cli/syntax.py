@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 
-from bestarm.phrases import Call, Setting, phrase
+from bestarm.phrases import Call, Setting, phrase, without_secrets
 
 _TAKE_NO = ("counted", "time")  # options whose value `no` is False in Python
 _FLAGS = {"address": "--dask"}  # where the flag is not the name of the parameter
@@ -50,7 +50,7 @@ def _command(typed: Sequence[str], settings: Sequence[Setting]) -> str:
     flags = {_flag(each): not isinstance(each.value, bool) or each.name in _TAKE_NO for each in settings}
     flags |= {_OPPOSITES[flag]: False for flag in flags if flag in _OPPOSITES}
     kept = list(_without(typed, flags))
-    return " ".join((shlex.join(["bestarm", *kept]), *map(cli_syntax, settings)))
+    return " ".join((shlex.join(["bestarm", *map(without_secrets, kept)]), *map(cli_syntax, settings)))
 
 
 def _without(typed: Sequence[str], flags: dict[str, bool]) -> Iterator[str]:

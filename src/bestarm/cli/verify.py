@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from bestarm.cli.commands import Command
-from bestarm.cli.log_options import LogFiles
+from bestarm.cli.log_options import LogFiles, TableOption
 from bestarm.progress import reading_bar
 
 DOES_NOT_HOLD = 1  # exit code
@@ -27,6 +27,7 @@ class VerifyForm(enum.StrEnum):
 def verify(
     certificate: Annotated[Path, typer.Argument(metavar="FILE", help="What identify --certificate wrote.")],
     log: LogFiles,
+    table: TableOption = None,
     form: Annotated[VerifyForm, typer.Option("--format", help="Output format.")] = VerifyForm.text,
 ) -> None:
     """Repeat a certificate: ask its question of your own copy of the log, and say whether the same comes out.
@@ -37,12 +38,13 @@ def verify(
     Exit code 0 if the certificate holds, 1 if it does not, 2 if it cannot be read.
     """
     from bestarm.cli.compiling import compile_note
+    from bestarm.cli.log_data import data_of
     from bestarm.cli.log_table import say
     from bestarm.identification.wording.certificate import CHECKED, NOT_CHECKED
     from bestarm.log.certificate import verify_certificate
 
     with compile_note(), reading_bar() as bar:
-        found = verify_certificate(certificate, log[0] if len(log) == 1 else log, progress=bar)
+        found = verify_certificate(certificate, data_of(log, table), progress=bar)
     if form is VerifyForm.json:
         print(json.dumps({"holds": found.holds, "verdict": found.sentence, "reasons": found.reasons}, indent=1))
     else:

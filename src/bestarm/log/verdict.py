@@ -217,6 +217,8 @@ def identify_log(
     if replay:
         rule = Phrase("come with {}", Setting("sequential", True))
         raise InputError("replay", rule, replay, "all rows are weighed at once without it")
+    if by is not None:
+        _refuse_by(data, by)
     rewards, inspected = _read(data, spec, question, progress)
     result = _answer(rewards, question)
     if spec.without is not None:
@@ -627,6 +629,12 @@ def _names(without: str | Sequence[str] | None) -> str | Sequence[str] | None:
     from bestarm.log.reading import names_in_file
 
     return names_in_file(without)
+
+
+def _refuse_by(data: Any, by: str) -> None:
+    from bestarm.log.reading import refuse_in_database
+
+    refuse_in_database(data, "by", f"{by!r} would have to be counted with the rest", "ask about a filtered table each")
 
 
 def _read(data: Any, spec: LogSpec, question: LogQuestion, progress: Any) -> tuple[Rewards, Inspected | None]:

@@ -36,7 +36,9 @@ def count_rewards(log: OpenLog) -> Rewards:
     first_bad = examples(log, torn) if bad else ()
     log.database.ask("arms", labels, len(labels))
     values, counts = _values(log, [rewards_in[label] for label in labels])
-    sources, repeated = _sources(log, rewards_in.total()) if log.columns.source is not None else (None, _repeated_rows(log))
+    sources, repeated = (
+        _sources(log, rewards_in.total()) if log.columns.source is not None else (None, _repeated_rows(log))
+    )
     health = Health(
         rows=rows,
         used=sum(rewards_in.values()),

@@ -25,6 +25,7 @@ from typing import IO, Any, BinaryIO, cast
 import pyarrow as pa
 
 from bestarm.errors import InputError, NotFoundError
+from bestarm.phrases import without_secrets
 
 HEAD = 1 << 20  # bytes looked at to find out what a file is
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -156,10 +157,20 @@ def first_line(error: Exception) -> str:
     return str(error).strip().split("\n")[0][:100] or type(error).__name__
 
 
+def refuse_url(data: Any) -> None:
+    """Refuse a URL, which is neither a file nor a table that is open; the command line opens those of databases."""
+    if isinstance(data, str) and re.match(r"\s*[a-z][a-z0-9+.-]*://", data, re.IGNORECASE):
+        fix = (
+            "open a table with Ibis, as in identify_log(ibis.connect(url).table('votes')); get a file onto this machine"
+        )
+        raise InputError("data", "be a file on this machine, or a table", without_secrets(data), fix)
+
+
 def find_files(data: Any, folder: Path) -> list[LogFile]:
     """Return the files that are meant by a path, a pattern, a list of them, or "-" for standard input."""
     if isinstance(data, str | os.PathLike) and os.fspath(data) == "-":
         return [_recognised(_copied("standard input", sys.stdin.buffer, folder), folder)]
+    refuse_url(data)
     paths = _matching(data)
     if not paths:
         raise InputError("data", "name at least one file", data, "the list is empty")

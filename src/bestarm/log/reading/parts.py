@@ -158,7 +158,10 @@ class TextPart(Part):
     def __init__(self, file: LogFile, columns: tuple[str, ...]) -> None:
         super().__init__(file.name, columns, file)
         self._file, self._path = file, quoted(file.path)
-        self._options = f"compression={quoted(file.compression)}, hive_partitioning=false"
+        packed = (
+            "uncompressed" if file.compression == "none" else file.compression
+        )  # "none" is for CSV alone before 2.0
+        self._options = f"compression={quoted(packed)}, hive_partitioning=false"
 
     def text(self, name: str | None) -> str:
         """Return the text of a column in SQL."""

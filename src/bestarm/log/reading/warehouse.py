@@ -1,7 +1,7 @@
 """A table in a database that counts its own rows: of equal rows one is fetched, with how many there are.
 
-The database groups its rows by the columns in use and counts them, through Ibis. What comes back is read as any table is,
-as rows that occur so often, so that every rule of reading is the same and the verdict is that on a file with these rows.
+The database groups its rows by the columns in use and counts them, through Ibis. What comes back is read as any table
+is, as rows that occur so often: every rule of reading is the same, and the verdict is that on a file with these rows.
 """
 
 from __future__ import annotations
