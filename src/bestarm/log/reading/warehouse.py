@@ -73,7 +73,10 @@ class DatabasePart(Part):
         if self._first is None:
             table = self._table
             known = {name: _shown(table[name]) for name in self.columns}
-            self._first = TablePart(self._fetch(table.select(**known).limit(_SAMPLE)))
+            found = self._fetch(table.select(**known).limit(_SAMPLE))
+            if not found.num_rows:
+                raise self._empty()
+            self._first = TablePart(found)
         return self._first
 
     def prepare(self, database: Database, used: Sequence[str], also: Sequence[str] = ()) -> None:
@@ -132,7 +135,7 @@ class DatabasePart(Part):
 
     def _refuse_many(self, rows: Any) -> None:
         """Refuse a table of more different rows than can be fetched, before they are."""
-        if self._fetch(rows.limit(_SAMPLE).distinct()).num_rows > _HALF:
+        if self._value(rows.limit(_SAMPLE).distinct().count()) > _HALF:
             number = self._value(rows.distinct().count())
             if number > MOST_GROUPS:
                 raise self._too_many(f"{number:,}")
