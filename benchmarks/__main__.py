@@ -12,7 +12,21 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import answers, cores, cost, evidence, fifteen, growth, live, logs, peers, plots, startup, studies
+from benchmarks import (
+    answers,
+    cores,
+    cost,
+    evidence,
+    fifteen,
+    growth,
+    live,
+    logs,
+    peers,
+    plots,
+    startup,
+    studies,
+    warehouse,
+)
 from benchmarks.report import Section, between, goal_table, machine, today
 
 ROOT = Path(__file__).parent.parent
@@ -30,6 +44,7 @@ PARTS: dict[str, Callable[[bool], Section]] = {
     "startup": startup.measure,
     "live": live.measure,
     "logs": logs.measure,
+    "warehouse": warehouse.measure,
     "fifteen": fifteen.measure,
     "answers": answers.measure,
     "studies": studies.measure,
