@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import bestarm as ba
@@ -82,6 +83,15 @@ def identify(*words: object) -> Callable[[Path], Any]:
     return lambda folder: printed("identify", log(folder), *QUESTION, *words)
 
 
+def over_time(folder: Path) -> Any:
+    votes = pd.DataFrame({"variant": ["A", "B"] * 2100, "stars": [1, 2, 3, 5, 4, 4] * 700})
+    votes["date"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(votes.index // 200, unit="D")
+    votes.loc[votes["date"].dt.dayofweek >= 5, "stars"] = 5
+    votes["stars"] += votes.index / 4200
+    votes.to_csv(folder / "votes.csv", index=False)
+    return printed("identify", folder / "votes.csv", "--bounds", "1,6")
+
+
 def inspected(folder: Path) -> Any:
     return printed("inspect", log(folder), *QUESTION, "--source", "voter")
 
@@ -136,6 +146,7 @@ SURFACES: dict[str, Callable[[Path], Any]] = {
     "identify: no winner": identify("--epsilon", 0.3),
     "identify: sources": identify("--epsilon", 0.01, "--source", "voter"),
     "identify: a replay": identify("--epsilon", 0.01, "--sequential"),
+    "identify: over time": over_time,
     "inspect": inspected,
     "plan": plan,
     "simulate": simulate,

@@ -165,6 +165,12 @@ class LogResult(LogFacts):
             write_certificate(found, path)
         return found
 
+    def _repr_html_(self) -> str:
+        """Return the three lines, what the answer survives and the table of arms, for a notebook."""
+        from bestarm.log.notebook import as_cell
+
+        return as_cell(self)
+
     @property
     def _basis(self) -> Basis | None:
         """What a certificate needs besides; no field, so that a result that is changed does not keep it."""

@@ -61,13 +61,13 @@ def draw_series(result: LogResult, means: Axes, counts: Axes, tall: bool) -> Non
         x, mean = _with_gaps(times, step, line.mean)
         means.plot(x, mean, color=OUT, linewidth=0.8, alpha=0.5)
     ends: list[tuple[float, str, str]] = []
+    names = _short_names([str(arm.label) for arm in series.arms[:distinct]], 12 if tall else 22)
     for index in reversed(range(distinct)):
         colour = _colour_of(result, index)
         _draw_line(means, times, step, lines[index], colour, index, with_band=index < _MOST_BANDS)
         seen = np.flatnonzero(np.isfinite(lines[index].mean))
         if seen.size:
-            label = plain(series.arms[index].label, 12 if tall else 22)
-            ends.append((float(lines[index].mean[seen[-1]]), label, colour))
+            ends.append((float(lines[index].mean[seen[-1]]), names[index], colour))
     number = np.array([sum(series.number[day] for day in group) for group in groups], np.float64)
     counts.bar(times, number, width=0.85 * step, color="0.72", linewidth=0)
     _finish(result, means, counts, (float(times[0]) - step, float(times[-1]) + step), tall)
@@ -80,6 +80,18 @@ def draw_series(result: LogResult, means: Axes, counts: Axes, tall: bool) -> Non
     means.set_title(title + "\n" * len(folded), fontsize=11, loc="left")
     means.annotate("\n".join(folded), (0, 1), (0, 5), fontsize=8 if tall else 9, **style)
     counts.annotate(words.counts(merged), (0, 1), (0, 3), fontsize=8 if tall else 9, **style)
+
+
+def _short_names(labels: Sequence[str], most: int) -> list[str]:
+    """Return labels with at most so many letters: their ends if their beginnings are alike.
+
+    >>> _short_names(["server number 1", "server number 2"], 10), _short_names(["a long label", "B"], 8)
+    (['…er number 1', '…er number 2'], ['a long …', 'B'])
+    """
+    found = [plain(label, most) for label in labels]
+    if len(set(found)) == len(found):
+        return found
+    return [plain(label if len(label) <= most else f"…{label[1 - most :]}", most + 1) for label in labels]
 
 
 def _draw_line(axes: Axes, times: Array, step: float, line: _Line, colour: str, index: int, *, with_band: bool) -> None:
@@ -118,7 +130,7 @@ def _groups(series: Series, words: SeriesWords) -> tuple[list[list[int]], str]:
     first = series.starts[0]
     places = np.floor((np.array(series.starts) - first) / (size * series.width) + 1e-9).astype(int)
     groups = [np.flatnonzero(places == place).tolist() for place in np.unique(places)]
-    return groups, "week" if is_weekly else f"{size} {words.several}"
+    return groups, words.together(size)
 
 
 def _merged(arm: ArmSeries, groups: Sequence[Sequence[int]]) -> _Line:

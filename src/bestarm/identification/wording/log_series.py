@@ -32,6 +32,13 @@ class SeriesWords:
             return f"stretches of {self.each}"
         return "stretches of time" if self._noun == "stretch" else f"{self._noun}s"
 
+    def together(self, number: int) -> str:
+        """Return what several of them are together: a week, 12 days, 4 hours."""
+        days = number * round(self._width / 86400.0)
+        if self._noun == "day" and days > 0:
+            return "week" if days == 7 else f"{days} days"
+        return f"{number} {self.several}"
+
     def trend(self, begin: float, end: float) -> str:
         """Return that rewards rise or fall on all arms."""
         one, two = self._metric.compared(begin, end)
@@ -68,8 +75,8 @@ class SeriesWords:
         """Return what a band is, and what it is not."""
         how = "Wilson's interval" if is_rate else "by the normal law"
         return (
-            f"Bands: 95 % for that {self.each} and that arm alone, if nothing is fake ({how}); of twenty bands about "
-            "one misses its mean. They are no proof, and arms are not compared by them."
+            f"Bands: 95 % for that point and that arm alone, if nothing is fake ({how}); of twenty bands about one "
+            "misses its mean. They are no proof, and arms are not compared by them."
         )
 
     def title(self, merged: str = "") -> tuple[str, str]:
