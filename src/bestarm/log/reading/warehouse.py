@@ -209,7 +209,7 @@ def _name_of(table: Any) -> str:
     """Return what a table is called in sentences."""
     import ibis
 
-    named = isinstance(table.op(), ibis.expr.operations.PhysicalTable)
+    named = isinstance(table.op(), ibis.expr.operations.DatabaseTable)
     return f"the table {table.op().name!r}" if named else "the query"
 
 
