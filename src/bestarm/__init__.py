@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from bestarm.log.certificate import verify_certificate as verify_certificate
     from bestarm.log.inspect import inspect_log as inspect_log
     from bestarm.log.result import LogResult as LogResult
+    from bestarm.log.segments import SegmentedResult as SegmentedResult
     from bestarm.log.verdict import identify_log as identify_log
     from bestarm.methods import METHODS as METHODS
     from bestarm.policies.policy import Estimate as Estimate
@@ -95,6 +96,7 @@ HOMES = {
     "Pull": "bestarm.identification.ledger",
     "Question": "bestarm.policies.policy",
     "Result": "bestarm.identification.result",
+    "SegmentedResult": "bestarm.log.segments",
     "Sensitivity": "bestarm.identification.robustness",
     "StoreError": "bestarm.errors",
     "Study": "bestarm.live",

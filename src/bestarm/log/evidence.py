@@ -170,6 +170,10 @@ class LogEvidence:
         """Return the log evidence that b is better than a."""
         return self.judge(b, a, allowance)[0]
 
+    def lead_over(self, b: int, a: int, allowance: Allowance) -> float:
+        """Return a lower bound of the lead of b over a."""
+        return self.judge(b, a, allowance)[1]
+
     def is_hidden(self, b: int, a: int, allowance: Allowance) -> bool:
         """Tell whether contamination could hide which of two arms is better, however many rewards (section 10)."""
         return self._is_beyond(b, a, allowance) and self._is_beyond(a, b, allowance)

@@ -8,11 +8,13 @@ made the fakes and whatever they knew. It does not fall as c grows, so one thres
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.contamination import resolve
+from bestarm.log.coins import FOR_COINS, most_fakes
 from bestarm.log.evidence import LogEvidence
 from bestarm.log.fisher import (
     Tables,
@@ -47,15 +49,25 @@ class ExactEvidence(LogEvidence):
     problem : Problem
         The question, with bounds. Its epsilon has no influence on the p-values.
     contamination : str
-        What epsilon means; fakes have to be counted, and not by source.
+        What epsilon means: fakes are counted, and not by source, or a coin decides (section 18).
     piles : list of Pile
         The rewards of each arm, each at one of the bounds.
     near : bool
         Whether an arm that is good enough may be named. Then a fifth of delta pays for the intervals behind that, and
         p-values are larger by a quarter.
+    for_means : float
+        Of delta, for the intervals of means that turn an odds ratio into a lead.
     """
 
-    def __init__(self, problem: Problem, contamination: str, piles: list[Pile], near: bool = False) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        contamination: str,
+        piles: list[Pile],
+        near: bool = False,
+        for_means: float = FOR_MEANS,
+    ) -> None:
+        self.for_means = for_means
         self.problem, self.contamination, self.piles = problem, resolve(contamination), piles
         self.rule = make_bets(problem, self.contamination)  # for the unit of rewards and the threshold
         self._bounded = True
@@ -63,8 +75,8 @@ class ExactEvidence(LogEvidence):
         self._good = np.array([float(pile.counts[pile.values == 1.0].sum()) for pile in piles])
         self._lost = np.array([float(pile.missing) for pile in piles])
         self._number = np.array([float(pile.number) for pile in piles])
-        self._known_leads: dict[tuple[int, float, bytes], Array] = {}
-        self._known_ends: dict[tuple[float, float, bytes], tuple[Array, Array]] = {}
+        self._known_leads: dict[tuple[int, float, float, bytes], Array] = {}
+        self._known_ends: dict[tuple[float, float, float, bytes], tuple[Array, Array]] = {}
         self.locations = np.array([pile.mean for pile in piles])
         self.order = self._ranked()
 
@@ -77,6 +89,24 @@ class ExactEvidence(LogEvidence):
         if (self._log_evidence(top, others, self.at_count(0)) >= self.enough).all():
             return np.concatenate([[top], others])
         return order
+
+    def at_epsilon(self, epsilon: float) -> Allowance:
+        """Return the allowance at an epsilon; if a coin decides, as many fakes of each arm as are hardly exceeded."""
+        found = super().at_epsilon(epsilon)
+        if self.contamination.counted:
+            return found
+        number = self._number + [pile.aside for pile in self.piles]
+        most = most_fakes(number, epsilon, FOR_COINS * self.problem.delta / len(self.piles))
+        return replace(found, own=np.maximum(most - self._lost, 0.0))
+
+    def _for_coins(self, allowance: Allowance) -> float:
+        """Return the part of delta that is for coins with more fakes than are allowed for: none without a coin."""
+        return FOR_COINS if allowance.chance > 0.0 else 0.0
+
+    def _log_level(self, allowance: Allowance) -> float:
+        """Return the log of the level at which an odds ratio is bounded."""
+        share = math.exp(-self._pays) - self._for_coins(allowance)
+        return math.log(share * self.problem.delta / (len(self.piles) - 1))
 
     # ---------------------------------------------------------------------------------------------------------- pairs
 
@@ -108,7 +138,7 @@ class ExactEvidence(LogEvidence):
         The lead is positive if and only if b is proved better. All leads of an arm hold together with probability at
         least 1 - 1.2 delta.
         """
-        key = (b, allowance.shared, allowance.own.tobytes())
+        key = (b, allowance.chance, allowance.shared, allowance.own.tobytes())
         if key not in self._known_leads:
             self._known_leads[key] = self._leads(b, allowance)
         return self.log_evidence(b, a, allowance), float(self._known_leads[key][a]) * self.scale
@@ -135,6 +165,8 @@ class ExactEvidence(LogEvidence):
         return min(self._shift(b, a, allowance), 1.0) * self.scale
 
     def _shift(self, b: int, a: int, allowance: Allowance) -> float:
+        if not self.contamination.counted:
+            return 2.0 * allowance.chance
         n_b, n_a = self._number[b], self._number[a]
         own = allowance.own[b] / n_b + allowance.own[a] / n_a
         return float(own + allowance.shared / min(n_b, n_a))
@@ -158,6 +190,8 @@ class ExactEvidence(LogEvidence):
             found = log_p_values(tables)
         else:
             found = worst_log_p_values(tables, np.full(others.size, np.ceil(times * allowance.shared)))
+        if allowance.chance > 0.0:  # the p-value of the answer, K - 1 times this, has all that coins cost in it
+            found = np.logaddexp(found, math.log(self._for_coins(allowance) * self.problem.delta / (len(self.piles) - 1)))
         return np.maximum(-found - self._pays, 0.0)
 
     # ---------------------------------------------------------------------------------------------------------- leads
@@ -169,16 +203,25 @@ class ExactEvidence(LogEvidence):
         """
         others = np.array([a for a in range(len(self.piles)) if a != b], np.int64)
         found = np.full(len(self.piles), np.nan)
-        tables = self._tables(b, others, allowance)
-        log_odds = _least_log_odds(tables, allowance.shared, -(self.enough + self._pays))
-        proved = self._log_evidence(b, others, allowance) >= self.enough
-        log_odds = np.where(proved, np.maximum(log_odds, 0.0), np.minimum(log_odds, 0.0))
-        lower, upper = self._ends_at(FOR_MEANS, allowance)
-        found[others] = [
-            _least_difference(float(t), (lower[b], upper[b]), (lower[a], upper[a]))
-            for t, a in zip(log_odds, others, strict=True)
-        ]
+        found[others] = self._leads_over(b, others, allowance)
         return found
+
+    def lead_over(self, b: int, a: int, allowance: Allowance) -> float:
+        """Return a lower bound of the lead of b over one arm, as `judge` does."""
+        return float(self._leads_over(b, np.array([a]), allowance)[0]) * self.scale
+
+    def _leads_over(self, b: int, others: NDArray[np.int64], allowance: Allowance) -> list[float]:
+        lower, upper = self.ends_at(self.for_means, allowance)
+        return [
+            _least_difference(float(t), (lower[b], upper[b]), (lower[a], upper[a]))
+            for t, a in zip(self.log_odds(b, others, allowance), others, strict=True)
+        ]
+
+    def log_odds(self, b: int, others: NDArray[np.int64], allowance: Allowance) -> Array:
+        """Return lower bounds of the log odds ratios of b to other arms: above 0 if and only if b is proved better."""
+        found = _least_log_odds(self._tables(b, others, allowance), allowance.shared, self._log_level(allowance))
+        proved = self._log_evidence(b, others, allowance) >= self.enough
+        return np.where(proved, np.maximum(found, 0.0), np.minimum(found, 0.0))
 
     # ----------------------------------------------------------------------------------------------------------- arms
 
@@ -192,12 +235,15 @@ class ExactEvidence(LogEvidence):
         """Return the ends of the interval of an arm, in units of the range."""
         if not self.piles[index].counts.size:
             return -math.inf, math.inf
-        lower, upper = self._ends_at(1.0, allowance)
+        lower, upper = self.ends_at(1.0 - self._for_coins(allowance), allowance)
         return float(lower[index]), float(upper[index])
 
-    def _ends_at(self, share: float, allowance: Allowance) -> tuple[Array, Array]:
-        """Return the ends of the intervals of all means, which hold together except with a share of delta."""
-        key = (share, allowance.shared, allowance.own.tobytes())
+    def ends_at(self, share: float, allowance: Allowance) -> tuple[Array, Array]:
+        """Return the ends of the intervals of all means, which hold together except with a share of delta.
+
+        If a coin decides, and it has more fakes than are allowed for, they need not hold.
+        """
+        key = (share, allowance.chance, allowance.shared, allowance.own.tobytes())
         if key not in self._known_ends:
             self._known_ends[key] = self._find_ends(share, allowance)
         return self._known_ends[key]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from bestarm.contamination import Contamination, default, resolve
 from bestarm.contamination import checked as checked_model
 from bestarm.errors import InputError
+from bestarm.log.assigned import ASSIGNED, check_comparison
 from bestarm.log.bounds import ask_for_bounds, ask_for_direction, bounds_of
 from bestarm.log.names import sounds_lower_is_better
 from bestarm.log.rewards import Rewards
@@ -60,6 +61,9 @@ class LogQuestion:
         one_of("stopping", self.stopping, ("fixed", "any"))
         if self.cap is not None:
             object.__setattr__(self, "cap", checked(cap=self.cap)[0])
+        if self.control is not None:
+            object.__setattr__(self, "control", str(self.control).strip())
+        check_comparison(self)
         if self.seed is not None:
             checked(seed=self.seed)
             if self.sigma != ESTIMATE:
@@ -91,7 +95,8 @@ class LogQuestion:
     def model(self, rewards: Rewards) -> Contamination:
         """Return what epsilon means: as was said or, by default, depending on whether the log has sources."""
         has_sources = rewards.sources is not None
-        model = resolve(self.contamination or default("log with sources" if has_sources else "log"))
+        usual = ASSIGNED if self.assigned else default("log with sources" if has_sources else "log")
+        model = resolve(self.contamination or usual)
         if model.by_source and not has_sources:
             rule = Phrase("be a column of the log for {}", Setting("contamination", model.name))
             raise InputError("source", rule, None, "say which one it is")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bestarm.identification.wording.control import ControlWords
 from bestarm.identification.wording.log_lines import LineWords
 from bestarm.identification.wording.log_verdict import LogFacts, LogWords
 from bestarm.log.rewards import Health
@@ -93,6 +94,23 @@ class LogResult(LogFacts):
         by its matches; `means` are plain ones.
     batches : bool
         Whether each reward of an arm with fewer was compared with a batch of the other's.
+    uplift : Uplift or None
+        How much higher, relatively, the mean of the winner (or leader) is than that of the arm with the highest mean
+        besides it, with bounds; None where rewards may be negative. With the leads it holds with probability
+        `all_hold`, if the winner is the best.
+    control : label or None
+        The arm that all others were compared with. Then `comparisons` has the answers. `best` is the arm of the highest
+        mean among those proved better than the control: that it beats the others is not claimed. `candidates` are all
+        of those; `status` is "identified" if there is one. `overturn` and `tolerance` are the smallest of theirs,
+        `p_value` is that of `best` or the leader, and `leads` and `sensitivity` are empty. `trusted` is whether there
+        is one, and each can be relied on.
+    comparisons : tuple of Comparison
+        The other arms compared with the control, the highest mean first. That those are better, leads and uplifts are
+        right together with probability at least 1 - delta.
+    assigned : bool
+        Whether arms were drawn at random, and `units` how many sources then count as one reward each, None without.
+    where : str or None
+        The condition on rows that are looked at, and `segment` the segment that they are of.
     health : Health
         Counts about the file.
     series : Series or None
@@ -111,14 +129,14 @@ class LogResult(LogFacts):
     @property
     def lines(self) -> tuple[str, ...]:
         """The verdict in short lines: who is best, what that survives, whether within blocks, what inspection found."""
-        return tuple(LineWords(self).lines())
+        return tuple((LineWords if self.control is None else ControlWords)(self).lines())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists and numbers; epsilon is None if none was given."""
         fields = super().to_dict()
         if self.for_all_counts:
             fields["epsilon"] = None
-        for name in ("survival", "findings", "doubts"):
+        for name in ("survival", "findings", "doubts", "comparisons"):
             fields[name] = list(fields[name])
         fields["series"] = None if self.series is None else self.series.to_dict()
         return fields | {"lines": list(self.lines), "trusted": self.trusted}
@@ -192,4 +210,4 @@ class LogResult(LogFacts):
         return bool(self.health.missing) and self.health.missing_as == "replaced"
 
     def _words(self) -> LogWords:
-        return LogWords(self)
+        return LogWords(self) if self.control is None else ControlWords(self)

@@ -68,6 +68,8 @@ class Health:
     counted_in : str
         The table of a database that counted the rows, empty where they were read; and `fetched` how many different rows
         came back.
+    where : str
+        Which rows were looked at, as a condition; empty if all of them were. All other counts are of these.
     """
 
     rows: int = 0
@@ -91,6 +93,7 @@ class Health:
     left_out_by_rewards: bool = False
     counted_in: str = ""
     fetched: int = 0
+    where: str = ""
 
     @property
     def missing_share(self) -> float:
@@ -103,6 +106,8 @@ class Health:
         if self.counted_in:
             counted = f"{_number(self.rows, 'row')} counted in the database, {_number(self.used, 'reward')} in them"
             said = [f"{counted}; {_number(self.fetched, 'different row')} of {self.counted_in} came back."]
+        if self.where:
+            said.append(f"Only rows with {self.where} were looked at; all counts are of these.")
         if self.left_out:
             said.append(f"{_number(self.left_out, 'row')} left out before that: {self.left_out_how}.")
         return (*said, *self.remarks(), *self.guesses)

@@ -30,6 +30,8 @@ class LogSpec:
         What is left out, as in `identify_log`.
     where, block, per, per_source
         As in `identify_log`.
+    by, segment : str, optional
+        A column of segments, and the one that is read; all rows without it.
 
     Examples
     --------
@@ -55,6 +57,8 @@ class LogSpec:
     block: str | None = None
     per: str | None = None
     per_source: str | None = None
+    by: str | None = None
+    segment: str | None = None
 
     def __post_init__(self) -> None:
         one_of("missing", self.missing, ("refuse", "drop", "replaced"))

@@ -7,13 +7,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.contamination import Contamination, checked, resolve
 from bestarm.errors import InputError
+from bestarm.identification.comparison import Uplift
 from bestarm.identification.result import ArmRow, Limit, Status
 from bestarm.identification.robustness import GRID, Sensitivity, Standing, compare_with_others, largest_count, p_value
 from bestarm.identification.tail_alarm import alarm_of_arm
@@ -21,6 +22,7 @@ from bestarm.identification.wording.alarms import too_many_lost
 from bestarm.identification.wording.log_verdict import hardly_comparable, mostly_single
 from bestarm.identification.wording.metric import Metric
 from bestarm.identification.wording.text import share_shown
+from bestarm.log.assigned import DRAWN, of_units, units
 from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
 from bestarm.log.bands import with_series
 from bestarm.log.blocks import as_one_block, check_block, may_block, takes_batches
@@ -30,7 +32,7 @@ from bestarm.log.by_source import PairedEvidence, SourceEvidence
 from bestarm.log.certificate import basis_of
 from bestarm.log.direction import flipped, unflipped
 from bestarm.log.evidence import LogEvidence
-from bestarm.log.exact import ExactEvidence, is_exact
+from bestarm.log.exact import FOR_MEANS, ExactEvidence, is_exact
 from bestarm.log.inspection import Inspected, find_left_out, inspect_open
 from bestarm.log.inspection.watch import LARGEST_TABLE
 from bestarm.log.piles import to_pile
@@ -40,6 +42,7 @@ from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.log.spec import LogSpec
 from bestarm.log.trust import with_findings
+from bestarm.log.uplift import Uplifts
 from bestarm.phrases import Phrase, Setting
 from bestarm.problem import Label, Problem, checked_reward, pose
 
@@ -208,8 +211,15 @@ def identify_log(
         block=block,
         per=per,
         per_source=per_source,
+        by=by,
     )
+    if by is not None:
+        _refuse_by(data, by)
     check_block(spec, question, sequential)
+    if by is not None:
+        from bestarm.log.segments import identify_segments
+
+        return cast(LogResult, identify_segments(data, spec, question, progress, sequential=sequential))
     if sequential:
         from bestarm.log.replay import replay_log
 
@@ -217,22 +227,26 @@ def identify_log(
     if replay:
         rule = Phrase("come with {}", Setting("sequential", True))
         raise InputError("replay", rule, replay, "all rows are weighed at once without it")
-    if by is not None:
-        _refuse_by(data, by)
+    return read_and_answer(data, spec, question, progress)
+
+
+def read_and_answer(data: Any, spec: LogSpec, question: LogQuestion, progress: Any = None) -> LogResult:
+    """Return the verdict on a log, with what inspection found in it."""
     rewards, inspected = _read(data, spec, question, progress)
-    result = _answer(rewards, question)
+    result = replace(_answer(rewards, question), where=spec.where, segment=spec.segment)
     if spec.without is not None:
         result = replace(result, left_out=rewards.health.left_out, left_out_how=rewards.health.left_out_how)
     if inspected is not None:
         if result.within is not None:
             inspected = inspected.within_blocks([row.estimate for row in result.arms], result.within.is_time)
-        falls = partial(inspected.falls, lower_is_better=result.lower_is_better)
+        falls = partial(inspected.falls, lower_is_better=result.lower_is_better, control=result.control)
         result = with_series(with_findings(result, inspected.findings, falls), inspected.table)
     return result._with_basis(basis_of(rewards, spec, question))
 
 
 def _answer(rewards: Rewards, question: LogQuestion) -> LogResult:
     """Return the verdict on rewards that were read."""
+    whole, rewards = rewards, units(rewards) if question.assigned else rewards
     model = question.model(rewards)
     question = question.scaled(rewards)
     check_log(rewards, model, question.bounds, question.paired)
@@ -244,6 +258,8 @@ def _answer(rewards: Rewards, question: LogQuestion) -> LogResult:
     result = _judged(rewards, model, question)
     if question.lower_is_better:
         result = unflipped(result)
+    if question.assigned:
+        result = of_units(result, whole)
     return replace(result, metric=metric)
 
 
@@ -276,11 +292,17 @@ def judge_rewards(
     others = np.zeros(problem.size, np.int64) if aside is None else aside
     if question.epsilon is not None:
         check_missing(rewards, problem, model, others)
-    return _Verdict(rewards, problem, model, question, others).result()
+    if question.control is not None:
+        from bestarm.log.control import ControlVerdict
+
+        return ControlVerdict(rewards, problem, model, question, others).result()
+    return Verdict(rewards, problem, model, question, others).result()
 
 
-class _Verdict:
+class Verdict:
     """The verdict on a log, and everything that is reported with it."""
+
+    for_means = FOR_MEANS  # of delta, for intervals that turn odds ratios and leads into leads and uplifts
 
     def __init__(
         self,
@@ -298,14 +320,16 @@ class _Verdict:
             kind_of_pair = PairedEvidence if question.paired else SourceEvidence
             self._evidence = kind_of_pair(problem, rewards.sources, rewards.missing, model)
         else:
-            missing = rewards.missing if model.counted else np.zeros(problem.size, np.int64)
+            is_counted = model.counted or _takes_exact(model, problem, question)
+            missing = rewards.missing if is_counted else np.zeros(problem.size, np.int64)
             counts: Sequence[Any] = rewards.counts or [None] * problem.size
             each = zip(rewards.values, counts, missing, aside, strict=True)
             piles = [to_pile(problem, values, count, int(lost), int(other)) for values, count, lost, other in each]
             if rewards.blocks is not None:
                 self._evidence = BlockEvidence(problem, model, piles, rewards.blocks)
             elif _takes_exact(model, problem, question) and is_exact(piles):
-                self._evidence = ExactEvidence(problem, model, piles, near=question.good_enough is not None)
+                near = question.good_enough is not None
+                self._evidence = ExactEvidence(problem, model, piles, near, self.for_means)
             elif takes_batches(rewards, question):
                 self._evidence = BlockEvidence(problem, model, piles, as_one_block(rewards))
             else:
@@ -372,6 +396,7 @@ class _Verdict:
             batches=isinstance(evidence, BlockEvidence),
             floor=self._floor(left) if limit is not None and not more else None,
             health=self._rewards.health,
+            uplift=None if alarms else self._uplift(means, standing),
         )
 
     # ------------------------------------------------------------------------------------------------------- decisions
@@ -435,13 +460,15 @@ class _Verdict:
         if overturn is None:
             found = None
         elif self._model.shared:
-            found = min((overturn + self._evidence.missing) / self._evidence.base, _LARGEST_SHARE)
+            found = self._share_of(overturn)
         else:
             at = self._evidence.at_epsilon
-            found = _of_three_digits(
-                largest_count(_DIGITS, lambda step: self._names_leader(at(_of_three_digits(step))))
-            )
+            found = largest_epsilon(lambda epsilon: self._names_leader(at(epsilon)))
         return max(found or 0.0, self._problem.epsilon) if named else found
+
+    def _share_of(self, count: int) -> float:
+        """Return the largest epsilon at which no more fakes are allowed for than some, besides missing rewards."""
+        return min((count + self._evidence.missing) / self._evidence.base, _LARGEST_SHARE)
 
     def _overturn(self) -> int | None:
         """Return the largest number of replaced rewards (dishonest sources) with which the leader is singled out."""
@@ -495,6 +522,17 @@ class _Verdict:
         judge = partial(evidence.judge, leader, allowance=self._own)
         leads, weakest = compare_with_others(self._problem, leader, worse, evidence.enough, judge)
         return Standing(leads, p_value(self._problem, weakest))
+
+    def _uplift(self, means: list[float], standing: Standing | None) -> Uplift | None:
+        """Return the uplift of the leader over the arm with the highest mean besides it."""
+        leader, labels = self._leader, self._problem.labels
+        others = [index for index in range(len(means)) if index != leader and not math.isnan(means[index])]
+        if standing is None or not others or math.isnan(means[leader]):
+            return None
+        other = max(others, key=lambda index: means[index])
+        is_mirrored = bool(self._question.lower_is_better)
+        found = Uplifts(self._evidence, self._own, self.for_means, is_mirrored, (leader, other))
+        return found.of(leader, other, standing.leads.get(labels[other], -math.inf))
 
     def _row(self, index: int, active: bool) -> ArmRow:
         pile = self._evidence.piles[index]
@@ -552,10 +590,15 @@ class _Verdict:
         """Return the assumptions; without an epsilon, with the number of fakes that the answer survives."""
         allowed = None
         if self._for_all_counts:
-            allowed = f"{overturn or 0:,}" if self._model.counted else share_shown(tolerance or 0.0)
+            allowed = self._allowed(overturn, tolerance)
         exact = isinstance(self._evidence, ExactEvidence)
         said = promise(self._rewards, self._model, self._question.paired, exact=exact, allowed=allowed)
-        return self._evidence.promise(said) if isinstance(self._evidence, BlockEvidence) else said
+        said = self._evidence.promise(said) if isinstance(self._evidence, BlockEvidence) else said
+        return f"{said}; {DRAWN}" if self._question.assigned else said
+
+    def _allowed(self, overturn: int | None, tolerance: float | None) -> str:
+        """Return how much may be fake, without an epsilon: what the answer survives."""
+        return f"{overturn or 0:,}" if self._model.counted else share_shown(tolerance or 0.0)
 
     def _hint(self, left: list[int]) -> str:
         """Return a hint if sources can hardly be compared: all rewarded one arm first, or many only one."""
@@ -602,7 +645,13 @@ class _Verdict:
 
 def _takes_exact(model: Contamination, problem: Problem, question: LogQuestion) -> bool:
     """Tell whether an exact test may be used: the number of rewards was fixed, and fakes are counted by rewards."""
-    return question.stopping == "fixed" and problem.bounds is not None and model.counted and not model.by_source
+    by_rewards = (model.counted and not model.by_source) or question.assigned
+    return question.stopping == "fixed" and problem.bounds is not None and by_rewards
+
+
+def largest_epsilon(holds: Callable[[float], bool]) -> float:
+    """Return the largest epsilon of three digits up to which something holds."""
+    return _of_three_digits(largest_count(_DIGITS, lambda step: holds(_of_three_digits(step))))
 
 
 def _of_three_digits(step: int) -> float:

@@ -24,7 +24,14 @@ class LineWords(LogWords):
 
     def lines(self) -> list[str]:
         """Return who is best, what the answer survives, and what inspection found."""
-        return [self.first_line(), *self._second_line(), *self._third_line()]
+        return [self._among(self.first_line()), *self._second_line(), *self._third_line()]
+
+    def _among(self, said: str) -> str:
+        """Return a sentence with the condition on rows before it, if there is one."""
+        if self.result.where is None:
+            return said
+        of = self.result.metric.rows(self.result.rows)
+        return f"Among the {of} with {self.result.where}, {said.replace('No ', 'no ', 1) if said.startswith('No ') else said}"
 
     # ------------------------------------------------------------------------------------------------------------- who
 
@@ -100,7 +107,7 @@ class LineWords(LogWords):
         if not result.for_all_counts:
             return self._stands_at_epsilon()
         if not self.model.counted:
-            return f"This stands unless a {result.metric.row} is fake with a chance above {_percent(result.tolerance)}."
+            return f"This stands unless a {self.unit} is fake with a chance above {_percent(result.tolerance)}."
         if not result.overturn:
             return f"This stands only if not one of {self._all()} is fake{self._besides()}."
         most = f"{result.overturn:,} of {self._all()}"
@@ -111,7 +118,7 @@ class LineWords(LogWords):
         """Return that it stands at the epsilon that was given, and up to how much more."""
         result, share = self.result, percent(self.result.epsilon)
         if not self.model.counted:
-            said = f"This stands if each {result.metric.row} is fake with a chance of at most {share}"
+            said = f"This stands if each {self.unit} is fake with a chance of at most {share}"
             more = result.tolerance is not None and result.tolerance > result.epsilon
             return f"{said}{f', and up to {_percent(result.tolerance)}' if more else ''}."
         said = f"This stands with up to {share} of {self._all()} fake"
@@ -124,6 +131,12 @@ class LineWords(LogWords):
         if claimed is not None and result.replaced is not None and claimed > result.replaced:
             said += f", and even with up to {claimed:,}"
         return f"{said}{self._besides()}."
+
+    @property
+    def unit(self) -> str:
+        """What may be fake, if a coin decides: a visit, or a user."""
+        metric = self.result.metric
+        return metric.row if self.result.units is None else metric.source_word
 
     @property
     def _number(self) -> int:

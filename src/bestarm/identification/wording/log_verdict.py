@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bestarm.identification.comparison import Comparison, Uplift
 from bestarm.identification.finding import Finding
 from bestarm.identification.result import ArmRow, Result
 from bestarm.identification.wording.blocks import Within
@@ -58,6 +59,13 @@ class LogFacts(Result):
     left_out_how: str | None = None
     within: Within | None = None
     batches: bool = False
+    uplift: Uplift | None = None
+    control: Label | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    assigned: bool = False
+    units: int | None = None
+    where: str | None = None
+    segment: str | None = None
 
     @property
     def trusted(self) -> bool:
@@ -67,8 +75,14 @@ class LogFacts(Result):
     @property
     def leads_hold(self) -> float:
         """The probability with which all leads hold together: in an exact test means cost a fifth of delta more."""
-        costs_more = self.exact and self.options.get("good_enough") is None
+        costs_more = self.exact and self.options.get("good_enough") is None and self.control is None
         return max(1.0 - (1.2 if costs_more else 1.0) * self.delta, 0.0)
+
+    @property
+    def all_hold(self) -> float:
+        """The probability with which leads and the uplift, with both bounds, hold together (section 18)."""
+        paid = self.control is not None or (self.exact and self.options.get("good_enough") is not None)
+        return max(1.0 - (1.0 if paid else 1.2) * self.delta, 0.0)
 
     @property
     def has_missing(self) -> bool:
@@ -125,6 +139,10 @@ class LogWords(Words):
             how = "" if result.method == "certified" else f" through {result.method}"
             return f"by a replay in order{how} that used {result.pulls:,} rewards and ignored {result.ignored:,}"
         said = f"in {result.pulls:,} rewards"
+        if result.units is not None:
+            said = f"in the first reward of each of {result.units:,} sources"
+        if result.where is not None:
+            said += f" among the {result.rows:,} rows with {result.where}"
         if result.sources is not None:
             sources = f"{result.sources:,} sources"
             by = f"whichever of the two each of {sources} rewarded first"

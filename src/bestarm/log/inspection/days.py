@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -68,6 +69,13 @@ class DayTable:
         number, sums, squares, lowest, highest = (array[kept] for array in arrays)
         starts = tuple(start for start, is_kept in zip(self.starts, kept, strict=False) if is_kept)
         return DayTable(self.labels, days, number, sums, squares, lowest, highest, self.noun, starts, self.width)
+
+    def only(self, labels: Sequence[Label]) -> DayTable:
+        """Return the table of some arms."""
+        kept = [self.labels.index(label) for label in labels]
+        arrays = (self.number, self.sums, self.squares, self.lowest, self.highest)
+        number, sums, squares, lowest, highest = (array[:, kept] for array in arrays)
+        return DayTable(tuple(labels), self.days, number, sums, squares, lowest, highest, self.noun)
 
     def variances(self) -> Array:
         """Return the variance of a reward of each arm within a day."""

@@ -72,29 +72,35 @@ class Inspected:
         clusters = {kind: each for kind, each in self.clusters.items() if not (by_time and self.units[kind] == "day")}
         return replace(self, means=np.array(means), clusters=clusters, blocked=by_time)
 
-    def falls(self, best: Label, delta: float, *, lower_is_better: bool = False) -> dict[str, str]:
+    def falls(
+        self, best: Label, delta: float, *, lower_is_better: bool = False, control: Label | None = None
+    ) -> dict[str, str]:
         """Return for each kind of finding without a count why a named arm falls because of it.
 
         Drift alone is no reason, because it is the same for arms with constant shares: arms are compared within days
         only if their shares change over time. An odd day is one if it carries the lead. Rewards that go together are
-        one if the arm does not lead clearly when sources or rows are what scatters.
+        one if the arm does not lead clearly when sources or rows are what scatters. With a control the arm is compared
+        with that alone.
         """
         kinds = {finding.kind for finding in self.findings}
         found: dict[str, str] = {}
-        table = self.table
+        table, level = self.table, delta
+        if table is not None and control is not None:
+            table, level = table.only((best, control)), delta / (len(self.labels) - 1)
         if table is not None and self.changes and not self.blocked:
-            within = within_days(table, best, delta, lower_is_better=lower_is_better)
+            within = within_days(table, best, level, lower_is_better=lower_is_better)
             if not within.holds:
                 found |= {kind: within.text for kind in ("late arm", "split", "trend") if kind in kinds}
         for day in self.odd_days if table is not None else ():
             assert table is not None
-            why = carried_by(table, day, best, delta, lower_is_better=lower_is_better, within=self.blocked)
+            why = carried_by(table, day, best, level, lower_is_better=lower_is_better, within=self.blocked)
             if why:
                 found["day"] = why
         index = self.labels.index(best)
         for kind, clusters in self.clusters.items():
             means = -self.means if lower_is_better else self.means
             rivals = rivals_that_catch_up(clusters, means, self.errors, index, delta)
+            rivals = [rival for rival in rivals if control is None or self.labels[rival] == control]
             if rivals:
                 rival = named(self.labels[rivals[0]])
                 found[kind] = f"counted by {self.units[kind]}, {named(best)} no longer leads {rival} clearly"

@@ -8,7 +8,7 @@
 
 from bestarm.log.reading.blocks import with_blocks
 from bestarm.log.reading.columns import LogColumns
-from bestarm.log.reading.counting import count_rewards
+from bestarm.log.reading.counting import FEW_ARMS, count_rewards
 from bestarm.log.reading.database import Progress
 from bestarm.log.reading.files import LogFile, check_there
 from bestarm.log.reading.read import read, read_log
@@ -19,6 +19,7 @@ from bestarm.log.reading.without import EQUAL_TIMES, SUSPICIOUS, LeftOut, names_
 __all__ = [
     "DATES",
     "EQUAL_TIMES",
+    "FEW_ARMS",
     "SUSPICIOUS",
     "LeftOut",
     "LogColumns",

@@ -170,7 +170,7 @@ class _Choice:
             raise InputError("wide", "not come with counted", spec.wide, "a log is the one or the other")
         source = self._source(names)
         time = self._optional("time", spec.time if source or spec.needs_time else False, names)
-        others = source, time, *(name for name in names if spec.source is None and _means(name, "source"))
+        others = source, time, spec.by, *(name for name in names if spec.source is None and _means(name, "source"))
         return LogColumns(source=source, time=time, arms=_arms(names, spec.wide, others, self._guesses))
 
     def _counted(self) -> LogColumns:

@@ -15,6 +15,7 @@ from bestarm.log.reading.rows import FEW, OpenLog
 from bestarm.log.rewards import Health, Rewards, SourceTable
 from bestarm.phrases import Phrase, Setting
 
+FEW_ARMS = "have at least two arms"
 _CHUNK = 256  # vectors of rows fetched at a time, some 500,000 rows
 
 
@@ -25,6 +26,8 @@ def count_rewards(log: OpenLog) -> Rewards:
     torn = log.torn_rows()
     per_row = max(len(log.columns.arms), len(log.columns.values), 2 if log.columns.visits else 1)
     rows = sum(rows_in.values()) // per_row + len(torn)
+    if not rows and not log.among.is_all:
+        raise InputError("where", "be true for some rows", log.among.how, "compare it with what is in the file")
     if not rows:
         raise InputError(log.title, "have rows", "a header alone", "was it written to the end?")
     bad = sum(rows_in[state] for state in BAD) // (2 if log.columns.visits else 1) + len(torn)
@@ -56,6 +59,7 @@ def count_rewards(log: OpenLog) -> Rewards:
         layout=log.columns.layout,
         arm=log.columns.arm or "",
         reward=log.columns.reward or log.columns.successes or "",
+        where=log.among.how,
         left_out=log.number_left_out() // per_row,
         left_out_how=log.left_out.how,
         left_out_by_rewards=log.left_out.by_rewards,
@@ -93,7 +97,8 @@ def _check_arms(log: OpenLog, rewards_in: Counter[str], missing: Counter[str], o
         raise InputError(f"the arm {label!r}", "have at least one reward", 0, rest)
     if len(rewards_in) < 2:
         few = sorted(rewards_in)
-        raise InputError(log.title, "have at least two arms", few, "among fewer there is nothing to identify")
+        where = f" where {log.among.how}" if log.among.how else ""
+        raise InputError(f"{log.title}{where}", FEW_ARMS, few, "among fewer there is nothing to identify")
 
 
 def _label_key(labels: Any) -> Callable[[str], Any]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bestarm.errors import InputError
 from bestarm.log.blocks import NONE
+from bestarm.log.reading.among import chosen_rows, find_segments
 from bestarm.log.reading.columns import LogColumns, choose
 from bestarm.log.reading.contents import Contents
 from bestarm.log.reading.database import UNPACKING_ERRORS, Database, DatabaseError, Progress
@@ -157,6 +158,8 @@ class OpenLog:
         also = dict.fromkeys([name for name in looked_at if name is not None])
         if self.left_out.condition:
             also |= dict.fromkeys(parts[0].columns)
+        self.among = chosen_rows(spec, columns, parts, database)
+        also |= dict.fromkeys(self.among.columns(parts[0]))
         for part in parts:
             part.assign(columns)
             part.prepare(database, columns.used, list(also))
@@ -216,7 +219,9 @@ class OpenLog:
 
     def locate_rows(self, part: Part) -> None:
         """Make the table `located`, of the rows of a part and where they are."""
-        self.database.ask("located", rows=select_cells(part, self.columns, located=True))
+        tested = self.among.tested(part, self.database)
+        rows = select_cells(part, self.columns, located=True, more=tested)
+        self.database.ask("located", rows=self.among.rows(rows))
 
     def in_order(self) -> dict[str, NDArray[Any]]:
         """Return the rewards in order: the index of the arm, the value and who gave it.
@@ -253,8 +258,17 @@ class OpenLog:
             self.database.run(query, target="TEMP VIEW watched", scale=scale)
         return False
 
+    def segments(self) -> tuple[str, ...]:
+        """Return the different texts in the column of segments."""
+        return find_segments(self.among, self.parts, self.database)
+
+    @property
+    def _takes_all(self) -> bool:
+        """Whether no row is left out."""
+        return self.left_out.is_nothing and self.among.is_all
+
     def _make_watched_cells(self) -> None:
-        if self.left_out.is_nothing:
+        if self._takes_all:
             each = (select_watched(part, self.columns, self.watched) for part in self.parts)
             self.database.ask("watched_cells", rows=" UNION ALL ".join(each))
         else:
@@ -264,7 +278,7 @@ class OpenLog:
     def _make_cells(self) -> None:
         self._tell_rules()
         rows = " UNION ALL ".join(select_cells(part, self.columns) for part in self.parts)
-        if not self.left_out.is_nothing:
+        if not self._takes_all:
             self._judge_cells()
             who = "who" if self.columns.source is not None else "NULL::VARCHAR AS who"
             when = (
@@ -275,13 +289,20 @@ class OpenLog:
 
     def _judge_cells(self) -> None:
         """Make `judged_cells`, the rows as inspection sees them, and whether each is left out."""
-        left_out = self.left_out
+        left_out, among, database = self.left_out, self.among, self.database
         each = (
-            select_watched(part, self.columns, self.watched, condition_of(part, left_out, self.database))
+            select_watched(
+                part,
+                self.columns,
+                self.watched,
+                condition_of(part, left_out, database),
+                among.tested(part, database),
+            )
             for part in self.parts
         )
         query = "judged_cells_compared" if left_out.compares else "judged_cells"
-        self.database.ask(query, test=" OR ".join(left_out.tests()), rows=" UNION ALL ".join(each))
+        test = " OR ".join(left_out.tests()) or "false"
+        database.ask(query, test=test, rows=" UNION ALL ".join(map(among.rows, each)))
 
     def number_left_out(self) -> int:
         """Return how many rows are left out, counting a row of several cells once for each."""

@@ -6,7 +6,7 @@ a source or as a time is the one that inspection takes as well.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bestarm.errors import InputError
@@ -124,10 +124,17 @@ def _by_last_word(names: Sequence[str]) -> str | None:
     return next((name for each in _LAST_WORDS for name in likely if words[name][-1] == each), None)
 
 
-def select_watched(part: Part, columns: LogColumns, watched: WatchedColumns, is_out: str = "false") -> str:
+def select_watched(
+    part: Part,
+    columns: LogColumns,
+    watched: WatchedColumns,
+    is_out: str = "false",
+    tested: Mapping[str, str] | None = None,
+) -> str:
     """Return the query of the cells of a part that inspection looks at: those of `select_cells`, and some more.
 
-    These are `agent`, `event`, `rest`, a hash of all that is in the row but the time, and `is_out`, a test of the row.
+    These are `agent`, `event`, `rest`, a hash of all that is in the row but the time, and tests of the row: `is_out`,
+    and those `tested`.
     """
     more = {
         "agent": part.text(watched.agent),
@@ -135,5 +142,6 @@ def select_watched(part: Part, columns: LogColumns, watched: WatchedColumns, is_
         "rest": part.hash_of(watched.rest, watched.when),
         "is_out": is_out,
         "block": part.text(watched.block),
+        **(tested or {}),
     }
     return select_cells(part, columns, who=watched.who, when=watched.when, more=more)

@@ -117,7 +117,7 @@ def suspicious(findings: Sequence[Finding]) -> LeftOut:
 def chosen(without: str | Sequence[str], columns: LogColumns, watched: WatchedColumns, database: Database) -> LeftOut:
     """Return the rows that the user says are left out: those of a list of sources, or by a condition."""
     if isinstance(without, str):
-        return LeftOut(condition=_checked(without, columns, database))
+        return LeftOut(condition=checked_condition("without", without, columns, database))
     if watched.who is None:
         rule = Phrase("come with {}, the column of the names in it", Setting("source"))
         raise InputError("without", rule, without, "no column has the name of a source")
@@ -140,19 +140,20 @@ def names_in_file(without: str | Sequence[str] | None) -> str | Sequence[str] | 
     return [line.strip().strip('"') for line in text.splitlines() if line.strip()]
 
 
-def _checked(condition: str, columns: LogColumns, database: Database) -> str:
-    """Return a condition, or refuse it because it is none or looks at rewards."""
+def checked_condition(parameter: str, condition: str, columns: LogColumns, database: Database) -> str:
+    """Return the condition of a parameter, or refuse it because it is none or looks at rewards."""
     ((text,),) = database.ask("parsed", f"SELECT 1 WHERE {condition}")
     parsed = json.loads(text)
     if parsed.get("error"):
         fix = "such as --without \"country = 'XX'\", a file of names, or suspicious"
-        raise InputError("without", "be a condition on the columns", condition, fix)
+        fix = fix if parameter == "without" else "such as \"country = 'DE'\""
+        raise InputError(parameter, "be a condition on the columns", condition, fix)
     used = {name.casefold() for name in _column_names(parsed)}
     others = {columns.arm, columns.source, columns.time}
     for name in columns.used:
         if name not in others and name.casefold() in used:
             fix = "rows that are left out for their rewards are fakes of your own making; leave them in"
-            raise InputError("without", f"not look at {name!r}, the reward", condition, fix)
+            raise InputError(parameter, f"not look at {name!r}, the reward", condition, fix)
     return condition
 
 
@@ -170,7 +171,12 @@ def condition_of(part: Part, left_out: LeftOut, database: Database) -> str:
     """Return whether the condition is true for a row of a part, in SQL."""
     if not left_out.condition:
         return "false"
-    test = f"({left_out.condition})"
+    return test_of(part, left_out.condition, database, "without")
+
+
+def test_of(part: Part, condition: str, database: Database, parameter: str) -> str:
+    """Return whether the condition of a parameter is true for a row of a part, in SQL."""
+    test = f"({condition})"
     if not part.types:  # cells are texts, and in SQL they do not have the names of the file
         names = dict.fromkeys(part.columns)
         cells = ", ".join(f"{_typed(part, name, database)} AS {identifier(name)}" for name in names)
@@ -179,7 +185,7 @@ def condition_of(part: Part, left_out: LeftOut, database: Database) -> str:
         database.ask("any_row", test=test, relation=part.scan())
     except DatabaseError as error:
         fix = f"the columns are {', '.join(part.columns[:12])}"
-        raise InputError("without", f"be a condition, but: {first_line(error)}", left_out.condition, fix) from None
+        raise InputError(parameter, f"be a condition, but: {first_line(error)}", condition, fix) from None
     return test
 
 

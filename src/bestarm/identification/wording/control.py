@@ -1,0 +1,230 @@
+"""The verdict on a log with a control in words: which arms beat it, by how much, and what the weakest of them survives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bestarm.identification.wording.log_lines import LineWords, named
+from bestarm.identification.wording.metric import uplift
+from bestarm.identification.wording.text import capital, percent, share_shown
+
+if TYPE_CHECKING:
+    from bestarm.identification.comparison import Comparison, Uplift
+    from bestarm.identification.finding import Finding
+    from bestarm.identification.wording.log_verdict import LogFacts
+    from bestarm.problem import Label
+
+_MOST = 4  # arms that a line names
+
+
+class ControlWords(LineWords):
+    """The lines of a verdict with a control, and its sentence."""
+
+    @property
+    def better(self) -> list[Comparison]:
+        """The arms that are proved better, the highest mean first."""
+        return [each for each in self.result.comparisons if each.better]
+
+    @property
+    def control(self) -> str:
+        """The control as a sentence names it."""
+        return f"the control {named(self.result.control)}"
+
+    # ------------------------------------------------------------------------------------------------------- the lines
+
+    def first_line(self) -> str:
+        """Return which arms beat the control and by how much, or that none is proved to."""
+        found = self.better
+        if not found:
+            return self._none()
+        rest = len(found) - _MOST
+        if len(found) == 1:
+            return f"{named(found[0].label)} beats {self.control}: {self._means(found[0])}{self._sizes(found[0], ', ')}."
+        names = [named(each.label) for each in found[:_MOST]]
+        more = f"{rest:,} more" if rest > 0 else ""
+        sizes = [self._sizes(each) for each in found[:_MOST]]
+        return f"{_joined(names, more)} beat {self.control}: {_joined(sizes, 'so on' if rest > 0 else '')}."
+
+    def _means(self, each: Comparison) -> str:
+        one, two = self.result.metric.compared(self._mean(each.label), self._mean(self.result.control))
+        return f"{one} against {two}"
+
+    def _mean(self, label: Label) -> float:
+        return self.result.means.get(label, math.nan)
+
+    def _sizes(self, each: Comparison, before: str = "") -> str:
+        """Return the uplift of an arm with its bound or, where it has none, the lead."""
+        least = self.least(each)
+        at_least = f" (at least {least})" if least else ""
+        if each.uplift is None or not math.isfinite(each.uplift.estimate):
+            return f"{before}by {self.result.metric.lead(each.difference)}{at_least}"
+        return f"{before}{size(each.uplift.estimate)}{at_least}"
+
+    def least(self, each: Comparison) -> str:
+        """Return the proved part of an uplift or, where there is none, of a lead; nothing if that is 0."""
+        if not each.better:
+            return ""
+        if each.uplift is None or not math.isfinite(each.uplift.estimate):
+            return self.result.metric.lead(_rounded_down(each.lead)) if each.lead > 0.0 else ""
+        return least_size(each.uplift, self.result.lower_is_better)
+
+    def _none(self) -> str:
+        result, noun = self.result, self.result.metric.arm_word
+        said = f"No {noun} is proved better than {self.control}"
+        first = result.comparisons[0]
+        if first.difference > 0.0:
+            shown = uplift(self._mean(first.label), self._mean(result.control))
+            return f"{said}: {named(first.label)} leads with {self._means(first)}{shown}."
+        which = "lowest" if result.lower_is_better else "highest"
+        mean, _ = result.metric.compared(self._mean(result.control), self._mean(first.label))
+        return f"{said}, which has the {which} mean itself: {mean}."
+
+    def _second_line(self) -> Iterator[str]:
+        found = self.better
+        if self.result.alarms or len(found) < 2:
+            yield from super()._second_line()
+            return
+        weakest = min(found, key=lambda each: (each.overturn or 0, each.tolerance or 0.0))
+        if not self.model.counted:
+            weakest = min(found, key=lambda each: each.tolerance or 0.0)
+        stands = self._stands().removeprefix("This stands")
+        wrong = f"Any of this is wrong with probability at most {percent(self.result.delta)}."
+        if self.result.for_all_counts:
+            yield f"The weakest of these, {named(weakest.label)}, stands{stands} {wrong}"
+        else:
+            yield f"All of this stands{stands} {wrong}"
+
+    def _harmless(self) -> str:
+        said = super()._harmless()
+        return said.replace("the answer survives that", "each of these survives that") if len(self.better) > 1 else said
+
+    # ---------------------------------------------------------------------------------------------------- the sentence
+
+    def claim(self, name: str) -> str:
+        """Return what is claimed of the arms that are named."""
+        if self.result.alarms:
+            return f"{name} comes first of {len(self.result.comparisons):,} arms compared with {self.control}"
+        which = "lower" if self.result.lower_is_better else "higher"
+        has = "has" if len(self.better) == 1 else "each have"
+        return f"{name} {has} a {which} mean than {self.control}"
+
+    def verdict(self) -> str:
+        """Return the verdict in one sentence, at length."""
+        result = self.result
+        if result.best is None:
+            why = self._why_nobody().rstrip(".")
+            why = why[:1].lower() + why[1:]
+            return f"no arm is proved better than {self.control}, {self._where()}: {why}."
+        names = [named(each.label) for each in self.better]
+        said = f"{self.claim(_joined(names))}, {self._where()}"
+        if result.alarms:
+            return f"{said}: {self.terms()}."
+        return f"{said}, {self._conditions()}: {self.terms()}."
+
+    def _conditions(self) -> str:
+        """Return up to how many fakes each of the named arms is better."""
+        if not self.result.for_all_counts:
+            return f"with epsilon = {self.result.epsilon:g}"
+        return "; ".join(f"{named(each.label)} {self.survived(each)}" for each in self.better)
+
+    def survived(self, each: Comparison) -> str:
+        """Return what would have to be fake for an arm not to be better than the control."""
+        if not each.better:
+            return ""
+        if not self.model.counted:
+            return f"unless a {self.unit} is fake with a chance above {share_shown(100.0 * (each.tolerance or 0.0))} %"
+        if not each.overturn:
+            return f"only if not one of {self._all()} is fake"
+        return f"unless more than {each.overturn:,} of {self._all()} are fake"
+
+    def standing_of(self, each: Comparison) -> str:
+        """Return how an arm stands, in a word."""
+        if each.better:
+            return "better" if each.trusted and not self.result.alarms else "better?"
+        return "worse" if each.worse else "not proved"
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """Yield what else is proved: a heading and a text each."""
+        result = self.result
+        if result.alarms:
+            return
+        for each in result.comparisons:
+            yield named(each.label)[:10], f"{self.proved(each)}"
+        yield "together", self.together()
+
+    def proved(self, each: Comparison) -> str:
+        """Return all that is proved of an arm."""
+        clean = " if nothing is fake" if self.result.for_all_counts else ""
+        said = [f"lead at least {each.lead:.4g}{clean}"]
+        if each.uplift is not None:
+            said.append(f"uplift from {bound(each.uplift.low)} to {bound(each.uplift.high)}{clean}")
+        if each.p_value is not None:
+            said.append(f"p-value {each.p_value:.3g}{clean} ({len(self.result.comparisons)} comparisons counted in)")
+        if each.better:
+            said.append(f"better {self.survived(each)}")
+        elif each.worse:
+            said.append(f"proved worse{clean}")
+        else:
+            said.append("not proved better")
+        return "; ".join(said)
+
+    def together(self) -> str:
+        """Return which of it holds together."""
+        return (
+            f"that arms are better or worse, leads and uplifts are right together with probability "
+            f"{self.result.all_hold:g}; arms other than the control are not compared with each other"
+        )
+
+
+def _joined(names: list[str], more: str = "") -> str:
+    """Return names with commas and a last "and".
+
+    >>> _joined(["a", "b", "c"]), _joined(["a"], "2 more")
+    ('a, b and c', 'a and 2 more')
+    """
+    every = [*names, more] if more else names
+    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
+
+
+def size(share: float) -> str:
+    """Return a relative size with its sign.
+
+    >>> size(0.25), size(-0.034)
+    ('+25 %', '-3.4 %')
+    """
+    shown = uplift(1.0 + share, 1.0).strip(" ()")
+    return shown or f"{100.0 * share:+.3g} %"
+
+
+def least_size(found: Uplift, lower_is_better: bool = False) -> str:
+    """Return the bound of an uplift that is nearest to 0, never more than is proved; nothing if that is 0."""
+    nearest = found.high if lower_is_better else found.low
+    if not math.isfinite(nearest) or (nearest >= 0.0 if lower_is_better else nearest <= 0.0):
+        return ""
+    return f"{'-' if lower_is_better else '+'}{share_shown(_rounded_down(100.0 * abs(nearest)))} %"
+
+
+def bound(share: float) -> str:
+    """Return a bound of an uplift.
+
+    >>> bound(0.0849), bound(-0.2), bound(math.inf)
+    ('+8.49 %', '-20 %', 'any size')
+    """
+    return f"{100.0 * share:+.3g} %" if math.isfinite(share) else "any size"
+
+
+def _rounded_down(value: float) -> float:
+    """Return a positive number with two digits, from below.
+
+    >>> _rounded_down(8.49), _rounded_down(0.01999), _rounded_down(123.0)
+    (8.4, 0.019, 120.0)
+    """
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return round(math.floor(value / unit + 1e-9) * unit, 12)
+
+
+def beyond_lead(result: LogFacts, finding: Finding, label: Label) -> str:
+    """Return that a finding is more than the lead of an arm over the control survives."""
+    return f"{capital(finding.text)}: more than the lead of {named(label)} over {named(result.control)} survives."

@@ -1,0 +1,78 @@
+"""Arms that were drawn at random for each row, or source, so that whoever fakes rewards could not choose the arm.
+
+A bot then meets each arm as often as anybody else does: fakes are decided by a coin, of one chance for all arms, and
+cannot gather on one arm. With sources each of them is one unit, by its very first reward: the arm of that one was drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bestarm.contamination import CONTAMINATIONS, resolve
+from bestarm.errors import InputError
+from bestarm.log.result import LogResult
+from bestarm.log.rewards import Rewards
+from bestarm.phrases import Phrase, Setting
+
+if TYPE_CHECKING:
+    from bestarm.log.question import LogQuestion
+
+ASSIGNED = "prescient"  # what epsilon means if nothing else is said
+DRAWN = "the arm of each was drawn at random, so that nobody who faked a reward could choose its arm"
+
+
+def check_comparison(question: LogQuestion) -> None:
+    """Reject what cannot go with a control, or with arms that were drawn at random."""
+    if question.control is not None and question.good_enough is not None:
+        fix = Phrase("leave it out: {} says which arms are better than one", Setting("control", question.control))
+        raise InputError("good_enough", "not come with a control", question.good_enough, fix)
+    if question.control is not None and isinstance(question.sigma, str):
+        raise InputError("sigma", "be a number with a control", question.sigma, "give it, or bounds")
+    if not question.assigned:
+        return
+    model = None if question.contamination is None else resolve(question.contamination)
+    if model is not None and model.counted:
+        coins = ", ".join(name for name, each in CONTAMINATIONS.items() if not each.counted)
+        fix = Phrase(f"leave it out, or use one of {coins}: {{}} means that", Setting("assigned", True))
+        raise InputError("contamination", "be decided by a coin for each reward", model.name, fix)
+    if question.paired:
+        fix = Phrase("leave out {}: a source that was drawn one arm has no pair", Setting("assigned", True))
+        raise InputError("paired", "come without arms that were drawn at random", True, fix)
+
+
+def units(rewards: Rewards) -> Rewards:
+    """Return the very first reward of each source; without sources each reward is a unit.
+
+    >>> from bestarm.log.rewards import SourceTable
+    >>> arm, source = np.array([0, 1, 1], np.int32), np.array([0, 1, 0], np.int32)
+    >>> table = SourceTable(arm, source, np.array([1.0, 0.0, 5.0]), 2)
+    >>> found = units(Rewards(("A", "B"), (np.array([1.0]), np.array([0.0, 5.0])), None, sources=table))
+    >>> [values.tolist() for values in found.values]
+    [[1.0], [0.0]]
+    """
+    table = rewards.sources
+    if table is None:
+        return rewards
+    _, first = np.unique(table.source, return_index=True)
+    arm, value = table.arm[first], table.value[first]
+    values, counts = [], []
+    for index, label in enumerate(rewards.labels):
+        each, often = np.unique(value[arm == index], return_counts=True)
+        if not each.size:
+            fix = "every source rewarded another arm first: were arms drawn by source? Leave out the source if by row"
+            raise InputError(f"the arm {label!r}", "have a source whose first reward it has", 0, fix)
+        values.append(each)
+        counts.append(often.astype(np.int64))
+    return replace(rewards, values=tuple(values), counts=tuple(counts), sources=None)
+
+
+def of_units(result: LogResult, whole: Rewards) -> LogResult:
+    """Return a verdict on units as one on the rewards that they were taken from."""
+    result = replace(result, assigned=True)
+    if whole.sources is None:
+        return result
+    rows = whole.total + int(whole.missing.sum())
+    return replace(result, units=whole.sources.number, rows=rows, ignored=whole.total - result.pulls)

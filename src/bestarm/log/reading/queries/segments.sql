@@ -1,0 +1,2 @@
+-- The different segments of the rows of a log.
+SELECT DISTINCT segment FROM ($rows);
