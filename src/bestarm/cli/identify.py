@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestarm.cli.commands import Command
+from bestarm.cli.control_table import comparison_rows
 from bestarm.cli.log_options import (
     OUTPUT,
     ColumnOptions,
@@ -74,9 +75,17 @@ def identify(
 
     Exit code 0 if an arm is named and can be relied on, 3 if none is named, 2 for bad input; 4 if an arm is named but
     should not be relied on: the rewards contradict the assumptions, or more looks fake than the answer survives.
+
+    With --control an arm is named if it is proved better than the control, and there may be several; the code is 4 if one
+    of them should not be relied on. With --by the code is 0 if an arm is named in some segment, and all that are named
+    can be relied on.
     """
     _check_places(report, plot, certificate)
     result = _answer(log, table, columns.keywords() | question.keywords() | replay.keywords())
+    if question.by is not None:
+        from bestarm.cli.segments import write_segments
+
+        raise typer.Exit(write_segments(result, form, report, plot, certificate, explain=explain))
     if report is not None:
         result.report(report, command=shlex.join(["bestarm", *map(without_secrets, sys.argv[1:])]))
         print(f"written: {report}", file=sys.stderr)
@@ -90,7 +99,7 @@ def identify(
         more = {"verdict": str(result), "about_the_file": result.health.sentences()}
         print(json.dumps(more | json.loads(result.to_json()), indent=1))
     elif form is Format.csv:
-        write_rows(arm_rows(result), form)
+        write_rows(arm_rows(result) if result.control is None else comparison_rows(result), form)
     else:
         from bestarm.cli.log_table import print_verdict
 

@@ -9,17 +9,21 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from bestarm.cli.control_table import comparison_table
 from bestarm.cli.output import Format, arm_rows, plain, write_rows
 from bestarm.cli.syntax import to_cli_syntax
+from bestarm.identification.wording.control import ControlWords
 from bestarm.identification.wording.log_lines import LineWords
 from bestarm.identification.wording.log_series import APPROXIMATE
 from bestarm.identification.wording.log_verdict import LogWords, contradicted, other_epsilons
+from bestarm.identification.wording.segments import SegmentWords
 from bestarm.identification.wording.text import capital, in_cell, named_in_cell
 
 if TYPE_CHECKING:
     from bestarm.identification.result import ArmRow
     from bestarm.identification.robustness import Sensitivity
     from bestarm.log.result import LogResult
+    from bestarm.log.segments import SegmentedResult
 
 _WIDEST = 100  # letters per line
 _BAR = 30  # letters per bar
@@ -28,19 +32,49 @@ _CELL = 60  # letters per cell that lists several things
 _HEAD = 11  # letters of the word that begins a line
 
 
-def print_verdict(result: LogResult, *, explain: bool = False) -> None:
-    """Print the three lines of a verdict, the table of arms and how to go on; or everything that a log says."""
+def print_verdict(result: LogResult, *, explain: bool = False, is_part: bool = False) -> None:
+    """Print the three lines of a verdict, the table of arms and how to go on; or everything that a log says.
+
+    How to go on, and what was guessed, is left out if it is a part of what is printed.
+    """
     print("\n".join(result.lines))
     print()
-    _print_arms(result)
+    if result.control is None:
+        _print_arms(result)
+    else:
+        _print_comparisons(result)
     if explain:
         _explain(result)
     else:
         _print_remarks(result)
+        if not is_part:
+            _print_next_steps(result)
+
+
+def print_segments(result: SegmentedResult, *, explain: bool = False) -> None:
+    """Print the verdict on each segment below a heading, and before all how they share delta."""
+    words = SegmentWords(result)
+    print(words.shared())
+    for segment, found in result.items():
+        print(f"\n== {words.heading(segment)} ==")
+        print_verdict(found, explain=explain, is_part=True)
+    for line in words.skipped():
+        print(f"\n{line}")
+    if not explain:
+        _print_next_steps(next(iter(result.values())))
+
+
+def _print_comparisons(result: LogResult) -> None:
+    """Print one row per arm: the control, and how each other arm compares with it."""
+    rows = comparison_table(result)
+    write_rows(rows[:_SHOWN], Format.table)
+    if len(rows) > _SHOWN:
+        print(f"... and {len(rows) - _SHOWN:,} more arms (--format csv has all)")
+    say(ControlWords(result).about_the_table())
 
 
 def _print_remarks(result: LogResult) -> None:
-    """Print what else was noticed about the answer and the file, and how to go on; guesses go to stderr."""
+    """Print what else was noticed about the answer and the file."""
     health = result.health
     told = "\n".join([*result.lines, *result.doubts])
     noticed = [
@@ -52,10 +86,14 @@ def _print_remarks(result: LogResult) -> None:
         print()
         for sentence in dict.fromkeys(noticed):
             say(f"- {to_cli_syntax(sentence)}", indent=2)
+
+
+def _print_next_steps(result: LogResult) -> None:
+    """Print how to go on; what was guessed goes to stderr."""
     print()
     for sentence in LineWords(result).next_steps():
         say(to_cli_syntax(sentence))
-    for guess in health.guesses:
+    for guess in result.health.guesses:
         print(to_cli_syntax(guess), file=sys.stderr)
 
 
@@ -64,7 +102,7 @@ def _explain(result: LogResult) -> None:
     say(str(result))
     for finding in result.findings:
         say(f"- {finding.details or capital(finding.text)}", indent=2)
-    words = LogWords(result)
+    words = LogWords(result) if result.control is None else ControlWords(result)
     facts = list(words.facts())
     if facts:
         print()

@@ -24,7 +24,7 @@ from bestarm.log.fingerprint import fingerprint
 from bestarm.log.question import LogQuestion
 from bestarm.log.rewards import Rewards
 from bestarm.log.spec import LogSpec
-from bestarm.phrases import Phrase, Setting
+from bestarm.phrases import Phrase, Setting, Verbatim
 
 if TYPE_CHECKING:
     from bestarm.log.reading import Progress
@@ -45,7 +45,7 @@ _PARTS = {
     "checksum": str,
 }
 _COMPARED = ("rows", "question", "assumptions", "evidence", "verdict")
-_NOT_ASKED = ("needs_time",)  # fields of a `LogSpec` that are no parameters of `identify_log`
+_NOT_ASKED = ("needs_time", "segment")  # fields of a `LogSpec` that are no parameters of `identify_log`
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +106,11 @@ def _check(result: LogResult, basis: Basis | None) -> None:
     if basis is None or basis.rewards.columns is None:
         fix = "call identify_log on the log itself, and certificate on what it returns"
         raise InputError("certificate", "be of a result that identify_log has just returned", "another", fix)
+    if result.segment is not None:
+        fix = Phrase(
+            "ask for that segment alone by {}, with the delta of its verdict", Setting("where", Verbatim("..."))
+        )
+        raise InputError("certificate", "be of a verdict on its own", f"a segment of {result.delta:g}", fix)
     model = basis.question["contamination"]
     if model is not None and type(model) is not str:
         fix = f"use one of {', '.join(CONTAMINATIONS)}"
@@ -114,7 +119,7 @@ def _check(result: LogResult, basis: Basis | None) -> None:
 
 def _rows(result: LogResult, rewards: Rewards) -> dict[str, Any]:
     """Return which rows were used: their hash, and how many there are."""
-    by_source = result.sources is not None
+    by_source = result.sources is not None or result.units is not None
     found = fingerprint(rewards, by_source=by_source, paired=bool(result.options.get("paired")))
     health, columns = rewards.health, rewards.columns
     order = None if not by_source else "time" if columns is not None and columns.time is not None else "file"
@@ -166,6 +171,9 @@ def _evidence(result: LogResult) -> dict[str, Any]:
         "survival": result.survival,
         "alarms": result.alarms,
         "arms": arms,
+        "uplift": None if result.uplift is None else asdict(result.uplift),
+        "control": result.control,
+        "comparisons": [asdict(each) for each in result.comparisons],
     }
 
 

@@ -191,7 +191,9 @@ class ExactEvidence(LogEvidence):
         else:
             found = worst_log_p_values(tables, np.full(others.size, np.ceil(times * allowance.shared)))
         if allowance.chance > 0.0:  # the p-value of the answer, K - 1 times this, has all that coins cost in it
-            found = np.logaddexp(found, math.log(self._for_coins(allowance) * self.problem.delta / (len(self.piles) - 1)))
+            found = np.logaddexp(
+                found, math.log(self._for_coins(allowance) * self.problem.delta / (len(self.piles) - 1))
+            )
         return np.maximum(-found - self._pays, 0.0)
 
     # ---------------------------------------------------------------------------------------------------------- leads

@@ -60,14 +60,23 @@ def check_place(path: str | Path) -> Path:
 def write_report(result: LogResult, path: str | Path, *, command: str | None = None, logs: Sequence[Path] = ()) -> None:
     """Write the report on a verdict; parameters as for `LogResult.report`."""
     target = check_place(path)
-    report = _Report(result, command, list(_fingerprints(result, logs)))
+    report = report_of(result, command, list(fingerprints(result, logs)))
     if target.suffix.lower() == ".html":
-        _save(target, report.page().as_html().encode("utf-8"))
+        save(target, report.page().as_html().encode("utf-8"))
         return
     picture = target.with_suffix(".png")
     page = report.page(picture.name)
-    _save(picture, as_file(draw(result), "png"))
-    _save(target, page.as_markdown().encode("utf-8"))
+    save(picture, as_file(draw(result), "png"))
+    save(target, page.as_markdown().encode("utf-8"))
+
+
+def report_of(result: LogResult, command: str | None, prints: list[tuple[str, str]]) -> _Report:
+    """Return the report on a verdict: one of its own if there is a control."""
+    if result.control is not None:
+        from bestarm.log.control_report import ControlReport
+
+        return ControlReport(result, command, prints)
+    return _Report(result, command, prints)
 
 
 class _Report:
@@ -281,6 +290,11 @@ def _settings(result: LogResult) -> Iterator[tuple[str, str]]:
             yield name, str(result.options[name])
     if result.lower_is_better:
         yield "lower_is_better", "True"
+    for name, value in (("control", result.control), ("where", result.where), ("segment", result.segment)):
+        if value is not None:
+            yield name, str(value)
+    if result.assigned:
+        yield "assigned", "True"
     if result.sequential:
         yield "sequential", "True"
     else:
@@ -297,7 +311,7 @@ def _versions() -> Iterator[tuple[str, str]]:
             yield name, version(name)
 
 
-def _fingerprints(result: LogResult, logs: Sequence[Path]) -> Iterator[tuple[str, str]]:
+def fingerprints(result: LogResult, logs: Sequence[Path]) -> Iterator[tuple[str, str]]:
     """Yield each file with its SHA-256; standard input has none."""
     found = [Path(log) for log in logs] or [Path(name) for name in result.health.files if Path(name).is_file()]
     for log in found:
@@ -310,7 +324,7 @@ def _fingerprints(result: LogResult, logs: Sequence[Path]) -> Iterator[tuple[str
             raise InputError("logs", "be files that can be read", str(log), error.strerror or str(error)) from None
 
 
-def _save(target: Path, content: bytes) -> None:
+def save(target: Path, content: bytes) -> None:
     try:
         target.write_bytes(content)
     except OSError as error:

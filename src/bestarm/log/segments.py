@@ -7,6 +7,7 @@ however many there are and whichever a reader looks at. The number of segments d
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,7 +121,7 @@ class SegmentedResult(Mapping[str, LogResult]):
         fix = Phrase(
             "ask for one segment at a time, with its part of delta: {} {}",
             Setting("where", condition),
-            Setting("delta", float(f"{share:.3g}")),
+            Setting("delta", math.floor(1e6 * share) / 1e6),
         )
         raise InputError("certificate", "be of one verdict", f"{self.number} segments", fix)
 

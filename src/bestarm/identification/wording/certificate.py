@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bestarm.identification.wording.control import ControlWords
 from bestarm.identification.wording.log_lines import LineWords
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def verdict(holds: bool, result: LogFacts | None) -> str:
     """Return whether a certificate holds, in a sentence."""
     if not holds or result is None:
         return "The certificate does not hold for this log."
-    first = LineWords(result).first_line().rstrip(".")
+    words = LineWords if result.control is None else ControlWords
+    first = words(result).first_line().rstrip(".")
     return f"The certificate holds: {first}, from the same {result.metric.rows(result.rows)}."
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from bestarm.identification.wording.log_lines import LineWords, named
 from bestarm.identification.wording.metric import uplift
 from bestarm.identification.wording.text import capital, percent, share_shown
+from bestarm.identification.wording.uplift import high_bound, low_bound, size
 
 if TYPE_CHECKING:
-    from bestarm.identification.comparison import Comparison, Uplift
+    from bestarm.identification.comparison import Comparison
     from bestarm.identification.finding import Finding
     from bestarm.identification.wording.log_verdict import LogFacts
     from bestarm.problem import Label
@@ -41,7 +42,9 @@ class ControlWords(LineWords):
             return self._none()
         rest = len(found) - _MOST
         if len(found) == 1:
-            return f"{named(found[0].label)} beats {self.control}: {self._means(found[0])}{self._sizes(found[0], ', ')}."
+            return (
+                f"{named(found[0].label)} beats {self.control}: {self._means(found[0])}{self._sizes(found[0], ', ')}."
+            )
         names = [named(each.label) for each in found[:_MOST]]
         more = f"{rest:,} more" if rest > 0 else ""
         sizes = [self._sizes(each) for each in found[:_MOST]]
@@ -68,7 +71,15 @@ class ControlWords(LineWords):
             return ""
         if each.uplift is None or not math.isfinite(each.uplift.estimate):
             return self.result.metric.lead(_rounded_down(each.lead)) if each.lead > 0.0 else ""
-        return least_size(each.uplift, self.result.lower_is_better)
+        if self.result.lower_is_better:
+            return high_bound(each.uplift.high) if each.uplift.high < 0.0 else ""
+        return low_bound(each.uplift.low) if each.uplift.low > 0.0 else ""
+
+    def at_least(self, each: Comparison) -> str:
+        """Return the bound of an uplift that is nearest to 0, for a table."""
+        if each.uplift is None:
+            return ""
+        return high_bound(each.uplift.high) if self.result.lower_is_better else low_bound(each.uplift.low)
 
     def _none(self) -> str:
         result, noun = self.result, self.result.metric.arm_word
@@ -139,11 +150,29 @@ class ControlWords(LineWords):
             return f"only if not one of {self._all()} is fake"
         return f"unless more than {each.overturn:,} of {self._all()} are fake"
 
+    def survives_head(self) -> str:
+        """Return the heading of a column of what each arm survives."""
+        return "fakes survived" if self.model.counted else "chance survived"
+
+    def survives_cell(self, each: Comparison) -> int | str | None:
+        """Return how many fakes, or which chance of them, an arm survives."""
+        if each.overturn is None or self.model.counted:
+            return each.overturn
+        return f"{share_shown(100.0 * (each.tolerance or 0.0))} %"
+
     def standing_of(self, each: Comparison) -> str:
         """Return how an arm stands, in a word."""
         if each.better:
             return "better" if each.trusted and not self.result.alarms else "better?"
         return "worse" if each.worse else "not proved"
+
+    def about_the_table(self) -> str:
+        """Return how to read the table of comparisons."""
+        clean = "if nothing is fake, " if self.result.for_all_counts else ""
+        least = "uplift at least, lead at least and p-value"
+        many = len(self.result.comparisons)
+        counted_in = "" if many == 1 else f", with all {many} comparisons counted in"
+        return f"{capital(f'{clean}{least} are those over {self.control}')}{counted_in}."
 
     def facts(self) -> Iterator[tuple[str, str]]:
         """Yield what else is proved: a heading and a text each."""
@@ -159,7 +188,7 @@ class ControlWords(LineWords):
         clean = " if nothing is fake" if self.result.for_all_counts else ""
         said = [f"lead at least {each.lead:.4g}{clean}"]
         if each.uplift is not None:
-            said.append(f"uplift from {bound(each.uplift.low)} to {bound(each.uplift.high)}{clean}")
+            said.append(f"uplift from {low_bound(each.uplift.low)} to {high_bound(each.uplift.high)}{clean}")
         if each.p_value is not None:
             said.append(f"p-value {each.p_value:.3g}{clean} ({len(self.result.comparisons)} comparisons counted in)")
         if each.better:
@@ -186,33 +215,6 @@ def _joined(names: list[str], more: str = "") -> str:
     """
     every = [*names, more] if more else names
     return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
-
-
-def size(share: float) -> str:
-    """Return a relative size with its sign.
-
-    >>> size(0.25), size(-0.034)
-    ('+25 %', '-3.4 %')
-    """
-    shown = uplift(1.0 + share, 1.0).strip(" ()")
-    return shown or f"{100.0 * share:+.3g} %"
-
-
-def least_size(found: Uplift, lower_is_better: bool = False) -> str:
-    """Return the bound of an uplift that is nearest to 0, never more than is proved; nothing if that is 0."""
-    nearest = found.high if lower_is_better else found.low
-    if not math.isfinite(nearest) or (nearest >= 0.0 if lower_is_better else nearest <= 0.0):
-        return ""
-    return f"{'-' if lower_is_better else '+'}{share_shown(_rounded_down(100.0 * abs(nearest)))} %"
-
-
-def bound(share: float) -> str:
-    """Return a bound of an uplift.
-
-    >>> bound(0.0849), bound(-0.2), bound(math.inf)
-    ('+8.49 %', '-20 %', 'any size')
-    """
-    return f"{100.0 * share:+.3g} %" if math.isfinite(share) else "any size"
 
 
 def _rounded_down(value: float) -> float:

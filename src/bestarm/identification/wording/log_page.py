@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bestarm.contamination import of_options
 from bestarm.identification.wording.log_verdict import LogWords, outcome
 from bestarm.identification.wording.text import capital, number_shown, percent, quoted, share_shown, short, with_rest
+from bestarm.identification.wording.uplift import uplift_fact
 
 if TYPE_CHECKING:
     from bestarm.identification.finding import Finding
@@ -195,6 +196,8 @@ class PageWords(LogWords):
                     f"{self._if_clean()} (the closest is {closest!r}); if it is the best, its leads over all of them "
                     f"hold together with probability {result.leads_hold:g}."
                 )
+        if uplift_fact(result):
+            yield f"Uplift of {uplift_fact(result)}."
         if result.p_value is not None:
             null = "null hypothesis: some other arm is at least as good"
             yield f"p-value {result.p_value:.2g}{self._if_clean()} ({null})."

@@ -13,6 +13,7 @@ from bestarm.identification.result import ArmRow, Result
 from bestarm.identification.wording.blocks import Within
 from bestarm.identification.wording.metric import Metric
 from bestarm.identification.wording.text import counted, listed, named_in_cell, quoted, share_shown
+from bestarm.identification.wording.uplift import uplift_fact
 from bestarm.identification.wording.verdict import NOT_SETTLED, Words
 from bestarm.problem import Label
 
@@ -326,6 +327,8 @@ class LogWords(Words):
         if self.leads:
             ahead = f"how far {who} is ahead of each arm, at least (negative: it may be behind)"
             yield "lead", f"{ahead}; all hold together with probability {result.leads_hold:g} if it is the best"
+        if uplift_fact(result):
+            yield "uplift", uplift_fact(result)
         if len(result.candidates) > 1 and result.best is not None:  # good enough, and not the only one left
             return
         if result.tolerance is not None:

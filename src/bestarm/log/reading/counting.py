@@ -59,7 +59,7 @@ def count_rewards(log: OpenLog) -> Rewards:
         layout=log.columns.layout,
         arm=log.columns.arm or "",
         reward=log.columns.reward or log.columns.successes or "",
-        where=log.among.how,
+        where=log.among.condition,
         left_out=log.number_left_out() // per_row,
         left_out_how=log.left_out.how,
         left_out_by_rewards=log.left_out.by_rewards,

@@ -1,0 +1,77 @@
+"""The comparisons with a control, as rows of a table."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from bestarm.cli.output import plain
+from bestarm.identification.wording.control import ControlWords
+from bestarm.identification.wording.text import in_cell
+from bestarm.identification.wording.uplift import size
+
+if TYPE_CHECKING:
+    from bestarm.log.result import LogResult
+
+
+def comparison_table(result: LogResult) -> list[dict[str, Any]]:
+    """Return the rows for a terminal: the control first, then the other arms, the highest mean first."""
+    words = ControlWords(result)
+    pulls = {row.label: row.pulls for row in result.arms}
+    empty = {
+        "uplift": "",
+        "at least": "",
+        "lead": None,
+        "p-value": None,
+        words.survives_head(): None,
+        "verdict": "control",
+    }
+    control = {"arm": in_cell(result.control), "rewards": pulls[result.control], "mean": result.means[result.control]}
+    rows = [control | empty]
+    for each in result.comparisons:
+        rows.append(
+            {
+                "arm": in_cell(each.label),
+                "rewards": pulls[each.label],
+                "mean": result.means[each.label],
+                "uplift": ""
+                if each.uplift is None or not math.isfinite(each.uplift.estimate)
+                else size(each.uplift.estimate),
+                "at least": words.at_least(each),
+                "lead": plain(each.lead),
+                "p-value": each.p_value,
+                words.survives_head(): words.survives_cell(each),
+                "verdict": words.standing_of(each),
+            }
+        )
+    return rows
+
+
+def comparison_rows(result: LogResult) -> list[dict[str, Any]]:
+    """Return one row per arm for a program: the row of every log, and what came out of the comparison."""
+    by_label = {each.label: each for each in result.comparisons}
+    rows = []
+    for row in result.arms:
+        each = by_label.get(row.label)
+        rows.append(
+            {
+                "label": row.label,
+                "pulls": row.pulls,
+                "estimate": row.estimate,
+                "lower": row.lower,
+                "upper": row.upper,
+                "mean": result.means.get(row.label),
+                "control": row.label == result.control,
+                "better": None if each is None else each.better,
+                "worse": None if each is None else each.worse,
+                "trusted": None if each is None else each.trusted,
+                "lead": None if each is None else plain(each.lead),
+                "uplift": None if each is None or each.uplift is None else plain(each.uplift.estimate),
+                "uplift_low": None if each is None or each.uplift is None else plain(each.uplift.low),
+                "uplift_high": None if each is None or each.uplift is None else plain(each.uplift.high),
+                "p_value": None if each is None else each.p_value,
+                "overturn": None if each is None else each.overturn,
+                "tolerance": None if each is None else each.tolerance,
+            }
+        )
+    return rows
