@@ -11,6 +11,7 @@ from bestarm.identification.wording.text import in_cell
 from bestarm.identification.wording.uplift import size
 
 if TYPE_CHECKING:
+    from bestarm.identification.comparison import Comparison
     from bestarm.log.result import LogResult
 
 
@@ -28,23 +29,23 @@ def comparison_table(result: LogResult) -> list[dict[str, Any]]:
     }
     control = {"arm": in_cell(result.control), "rewards": pulls[result.control], "mean": result.means[result.control]}
     rows = [control | empty]
-    for each in result.comparisons:
-        rows.append(
-            {
-                "arm": in_cell(each.label),
-                "rewards": pulls[each.label],
-                "mean": result.means[each.label],
-                "uplift": ""
-                if each.uplift is None or not math.isfinite(each.uplift.estimate)
-                else size(each.uplift.estimate),
-                "at least": words.at_least(each),
-                "lead": plain(each.lead),
-                "p-value": each.p_value,
-                words.survives_head(): words.survives_cell(each),
-                "verdict": words.standing_of(each),
-            }
-        )
+    rows += [_cells(result, words, each) | {"rewards": pulls[each.label]} for each in result.comparisons]
     return rows
+
+
+def _cells(result: LogResult, words: ControlWords, each: Comparison) -> dict[str, Any]:
+    found = each.uplift
+    return {
+        "arm": in_cell(each.label),
+        "rewards": 0,
+        "mean": result.means[each.label],
+        "uplift": "" if found is None or not math.isfinite(found.estimate) else size(found.estimate),
+        "at least": words.at_least(each),
+        "lead": plain(each.lead),
+        "p-value": each.p_value,
+        words.survives_head(): words.survives_cell(each),
+        "verdict": words.standing_of(each),
+    }
 
 
 def comparison_rows(result: LogResult) -> list[dict[str, Any]]:

@@ -76,9 +76,9 @@ def identify(
     Exit code 0 if an arm is named and can be relied on, 3 if none is named, 2 for bad input; 4 if an arm is named but
     should not be relied on: the rewards contradict the assumptions, or more looks fake than the answer survives.
 
-    With --control an arm is named if it is proved better than the control, and there may be several; the code is 4 if one
-    of them should not be relied on. With --by the code is 0 if an arm is named in some segment, and all that are named
-    can be relied on.
+    With --control an arm is named if it is proved better than the control, and there may be several; the code is 4 if
+    one of them should not be relied on. With --by the code is 0 if an arm is named in some segment, and all that are
+    named can be relied on.
     """
     _check_places(report, plot, certificate)
     result = _answer(log, table, columns.keywords() | question.keywords() | replay.keywords())

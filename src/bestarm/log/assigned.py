@@ -1,7 +1,7 @@
 """Arms that were drawn at random for each row, or source, so that whoever fakes rewards could not choose the arm.
 
 A bot then meets each arm as often as anybody else does: fakes are decided by a coin, of one chance for all arms, and
-cannot gather on one arm. With sources each of them is one unit, by its very first reward: the arm of that one was drawn.
+cannot gather on one arm. With sources each of them is one unit, by its very first reward, whose arm was drawn.
 """
 
 from __future__ import annotations

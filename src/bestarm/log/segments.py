@@ -163,8 +163,8 @@ def _check(data: Any, sequential: bool) -> None:
     if isinstance(data, Rewards):
         raise InputError("by", "come with the log itself", "Rewards", "rewards that were read have no segments")
     if isinstance(data, str) and data == "-":
-        fix = "save it to a file first: a segment is read at a time"
-        raise InputError("by", "come with a file that can be read several times", "standard input", fix)
+        rule = "come with a file that can be read several times"
+        raise InputError("by", rule, "standard input", "save it to a file first: a segment is read at a time")
 
 
 def _answer_one(data: Any, spec: LogSpec, question: LogQuestion, progress: Progress | None) -> LogResult | InputError:

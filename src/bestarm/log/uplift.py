@@ -1,8 +1,8 @@
-"""How much higher, relatively, the mean of one arm is than that of another: section 18 of docs/explanation/certified.md.
+"""How much higher, relatively, the mean of one arm is than that of another: section 18 of certified.md.
 
 For rewards that cannot be negative. An uplift of b over a is mean_b / mean_a - 1. Its bounds are the least and the
-largest ratio in a region that holds the two means: both in their intervals and, besides, what a test of the pair proved,
-an odds ratio or a lead. So the lower bound is positive if and only if b is proved to have the higher mean.
+largest ratio in a region that holds the two means: both in their intervals and, besides, what a test of the pair
+proved, an odds ratio or a lead. So the lower bound is positive if and only if b is proved to have the higher mean.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The verdict on a log with a control in words: which arms beat it, by how much, and what the weakest of them survives."""
+"""The verdict on a log with a control in words: which arms beat it, by how much, and what that survives."""
 
 from __future__ import annotations
 

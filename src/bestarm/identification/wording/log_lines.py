@@ -31,7 +31,8 @@ class LineWords(LogWords):
         if self.result.where is None:
             return said
         of = self.result.metric.rows(self.result.rows)
-        return f"Among the {of} with {self.result.where}, {said.replace('No ', 'no ', 1) if said.startswith('No ') else said}"
+        said = f"no {said[3:]}" if said.startswith("No ") else said
+        return f"Among the {of} with {self.result.where}, {said}"
 
     # ------------------------------------------------------------------------------------------------------------- who
 

@@ -20,8 +20,15 @@ class _Lines(Protocol):
 class Segmented(Protocol):
     """What the words need to know of the verdicts on segments."""
 
-    by: str
-    delta: float
+    @property
+    def by(self) -> str:
+        """The column."""
+        ...
+
+    @property
+    def delta(self) -> float:
+        """Accepted probability that any verdict is wrong."""
+        ...
 
     @property
     def number(self) -> int:
