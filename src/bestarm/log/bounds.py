@@ -45,6 +45,22 @@ def natural_bounds(lowest: float, highest: float) -> tuple[float, float]:
     return 0.0 - _rounded_up(-lowest), _rounded_up(highest)
 
 
+def round_cap(size: float) -> float:
+    """Return the next round number of one digit, or of 1.5 or 2.5.
+
+    >>> round_cap(183.0), round_cap(37), round_cap(0.7), round_cap(1040)
+    (200.0, 40.0, 0.7, 1500.0)
+    """
+    unit = 10.0 ** math.floor(math.log10(size))
+    steps = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
+    return next(float(f"{step * unit:.12g}") for step in steps if size <= step * unit * (1.0 + 1e-12))
+
+
+def as_typed(number: float) -> float:
+    """Return a number as people type it: 200 for 200.0."""
+    return int(number) if number == int(number) else number
+
+
 def _rounded_up(size: float) -> float:
     """Return the next of 1, 2, 5, 10, 20, 50, ...; 0 for what is not positive."""
     if size <= 0.0:
@@ -57,6 +73,9 @@ def ask_for_bounds(rewards: Rewards, epsilon: float | None) -> UnclearError:
     """Return the question which rewards are possible, with a call for each answer."""
     low, high = natural_bounds(rewards.lowest, rewards.highest)
     choices = [(_if_bounded(low, high), _call(rewards, Setting("bounds", (low, high))))]
+    cap = natural_cap(rewards)
+    if cap is not None:
+        choices.append((_if_capped(cap), _call(rewards, Setting("cap", as_typed(cap)))))
     if _may_be_bell_shaped(rewards):
         more = (Setting("epsilon", 0.01),) if epsilon is None else ()
         when = "if there are no such limits, and honest values are spread like a bell curve"
@@ -67,6 +86,29 @@ def ask_for_bounds(rewards: Rewards, epsilon: float | None) -> UnclearError:
         "what the lowest and the highest possible value are."
     )
     return UnclearError("bounds", question, choices)
+
+
+def natural_cap(rewards: Rewards) -> float | None:
+    """Return a round number above 99 of 100 rewards if they are amounts or times, of which a few are far higher.
+
+    >>> natural_cap(Rewards(("A",), (np.append(np.arange(1.0, 1000.0) / 10.0, 5000.0),), None))
+    100.0
+    """
+    values = np.concatenate(rewards.values)
+    if rewards.lowest < 0.0 or np.unique(values).size <= FEW:
+        return None
+    counts = np.ones(values.size) if rewards.counts is None else np.concatenate(rewards.counts)
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(counts[order])
+    high = float(values[order][np.searchsorted(below, 0.99 * below[-1])])
+    if high <= 0.0:
+        return None
+    cap = round_cap(high)
+    return cap if 1.5 * cap <= rewards.highest else None
+
+
+def _if_capped(cap: float) -> str:
+    return f"if values above {cap:g} may count as {cap:g}, which few are"
 
 
 def _may_be_bell_shaped(rewards: Rewards) -> bool:
@@ -87,6 +129,10 @@ def ask_for_direction(rewards: Rewards, needs_bounds: bool) -> UnclearError:
             when += f", and {_if_bounded(low, high).removeprefix('if ')}"
             more = (Setting("bounds", (low, high)),)
         choices.append((when, _call(rewards, *more, Setting("lower_is_better", is_lower))))
+        cap = natural_cap(rewards) if needs_bounds else None
+        if cap is not None:
+            when = f"if {'lower' if is_lower else 'higher'} is better, and {_if_capped(cap).removeprefix('if ')}"
+            choices.append((when, _call(rewards, Setting("cap", as_typed(cap)), Setting("lower_is_better", is_lower))))
     question = f"By its name, {_name(rewards)} may be better when it is lower."
     return UnclearError("lower_is_better", question, choices)
 
@@ -97,6 +143,12 @@ def _name(rewards: Rewards) -> str:
 
 def _if_bounded(low: float, high: float) -> str:
     return f"if no value below {low:g} or above {high:g} is possible"
+
+
+def call_again(rewards: Rewards, *settings: Setting) -> Call:
+    """Return the call that names the columns of the log, its sources too, and more settings."""
+    source = None if rewards.columns is None else rewards.columns.source
+    return _call(rewards, *(() if source is None else (Setting("source", source),)), *settings)
 
 
 def _call(rewards: Rewards, *settings: Setting) -> Call:

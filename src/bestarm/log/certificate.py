@@ -70,7 +70,7 @@ def basis_of(rewards: Rewards, spec: LogSpec, question: LogQuestion) -> Basis:
 def _named(columns: LogColumns) -> dict[str, Any]:
     """Return the columns in use as parameters of `identify_log`."""
     single = {"arm": columns.arm, "reward": columns.reward, "source": columns.source, "time": columns.time}
-    single |= {"successes": columns.successes, "visits": columns.visits}
+    single |= {"successes": columns.successes, "visits": columns.visits, "per": columns.per}
     found: dict[str, Any] = {name: column for name, column in single.items() if column is not None}
     if columns.arms:
         found["wide"] = list(columns.arms)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bestarm.identification.result import ArmRow
 from bestarm.log.result import LogResult
-from bestarm.log.rewards import Rewards, SourceTable
+from bestarm.log.rewards import Rewards
 from bestarm.problem import Label
 
 
@@ -28,7 +28,8 @@ def flipped(rewards: Rewards, bounds: tuple[float, float] | None) -> Rewards:
     counts = None if rewards.counts is None else tuple(each[::-1] for each in rewards.counts)
     sources = rewards.sources
     if sources is not None:
-        sources = SourceTable(sources.arm, sources.source, about - sources.value, sources.number, sources.names)
+        whole = about if sources.of is None else sources.of  # a ratio is mirrored by the rest of the whole
+        sources = replace(sources, value=whole - sources.value)
     values = tuple(np.ascontiguousarray(mirrored(each)) for each in rewards.values)
     blocks = None if rewards.blocks is None else rewards.blocks.mirrored(about)
     return replace(rewards, values=values, counts=counts, sources=sources, blocks=blocks)

@@ -7,7 +7,8 @@ It is the hash of a text with a row per line, each a list in JSON, below a line 
   rewards without one are left out;
 - `["source", "rank", "arm", "reward"]` where sources are compared: the first reward of each source for each arm, sorted
   by source, then rank, which counts from 0 the arms that the source rewarded, in order. If each source is judged by the
-  difference of two rewards, no order matters, and every rank is 0.
+  difference of two rewards, no order matters, and every rank is 0. `"reward"` is what the rewards of the source for the
+  arm became (their mean, say), and `"of"` follows where it is a part of something, such as impressions.
 
 Arms and sources are texts, sorted by code points; rewards are floating-point numbers, written as Python writes them.
 Rewards that are missing and count as fake come last: a line `[arm, null, count]` for each arm that has some.
@@ -70,7 +71,7 @@ def fingerprint(rewards: Rewards, *, by_source: bool = False, paired: bool = Fal
     total = rewards.sources.arm.size if by_source and rewards.sources is not None else rewards.total
     if rewards.blocks is not None:
         total -= rewards.blocks.without
-    columns = ("source", "rank", "arm", "reward") if by_source else ("arm", "reward", "count")
+    columns = _columns_of_sources(rewards) if by_source else ("arm", "reward", "count")
     columns = columns if rewards.blocks is None else ("arm", "block", "reward", "count")
     return Fingerprint(digest.hexdigest(), int(total) + int(rewards.missing.sum()), columns)
 
@@ -78,7 +79,7 @@ def fingerprint(rewards: Rewards, *, by_source: bool = False, paired: bool = Fal
 def lines(rewards: Rewards, *, by_source: bool = False, paired: bool = False) -> Iterator[str]:
     """Yield the text that is hashed, in pieces of whole lines."""
     if by_source:
-        yield '["source", "rank", "arm", "reward"]\n'
+        yield _line(list(_columns_of_sources(rewards)))
         yield from _lines_of_sources(rewards, paired)
     elif rewards.blocks is not None:
         yield '["arm", "block", "reward", "count"]\n'
@@ -90,6 +91,11 @@ def lines(rewards: Rewards, *, by_source: bool = False, paired: bool = False) ->
     for index in _by_text(rewards):
         if rewards.missing[index]:
             yield _line([str(rewards.labels[index]), None, int(rewards.missing[index])])
+
+
+def _columns_of_sources(rewards: Rewards) -> tuple[str, ...]:
+    is_ratio = rewards.sources is not None and rewards.sources.of is not None
+    return ("source", "rank", "arm", "reward", *(["of"] if is_ratio else []))
 
 
 def _by_text(rewards: Rewards) -> list[int]:
@@ -146,14 +152,16 @@ def _lines_of_sources(rewards: Rewards, paired: bool) -> Iterator[str]:
     arms, who = [json.dumps(label) for label in labels], [json.dumps(name) for name in names]
     for first in range(0, rows.size, _CHUNK):
         part = rows[first : first + _CHUNK]
+        wholes = [""] * part.size if table.of is None else [f", {value!r}" for value in table.of[part].tolist()]
         cells = zip(
             table.source[part].tolist(),
             rank[part].tolist(),
             table.arm[part].tolist(),
             (table.value[part] + 0.0).tolist(),
+            wholes,
             strict=True,
         )
-        yield "".join(f"[{who[source]}, {turn}, {arms[arm]}, {value!r}]\n" for source, turn, arm, value in cells)
+        yield "".join(f"[{who[who_]}, {turn}, {arms[arm]}, {value!r}{of}]\n" for who_, turn, arm, value, of in cells)
 
 
 def _ranks(table: SourceTable) -> NDArray[np.int64]:

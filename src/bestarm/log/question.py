@@ -61,6 +61,7 @@ class LogQuestion:
         one_of("stopping", self.stopping, ("fixed", "any"))
         if self.cap is not None:
             object.__setattr__(self, "cap", checked(cap=self.cap)[0])
+            self._check_cap()
         if self.control is not None:
             object.__setattr__(self, "control", str(self.control).strip())
         check_comparison(self)
@@ -71,6 +72,14 @@ class LogQuestion:
                 raise InputError("seed", rule, self.seed, "nothing else is picked at random")
         if self.good_enough is not None:
             object.__setattr__(self, "good_enough", checked(good_enough=self.good_enough)[0])
+
+    def _check_cap(self) -> None:
+        cap, bounds = self.cap, self.bounds
+        if self.sigma is not None:
+            raise InputError("sigma", "be left out with a cap", self.sigma, "capped rewards have bounds, which are sharper")
+        if cap is not None and bounds is not None and not bounds[0] < cap <= bounds[1]:
+            fix = "a cap cuts off a part of what is possible"
+            raise InputError("cap", f"be above {bounds[0]:g} and at most {bounds[1]:g}, the bounds", cap, fix)
 
     @property
     def least_epsilon(self) -> float:

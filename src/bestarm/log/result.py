@@ -111,6 +111,14 @@ class LogResult(LogFacts):
         Whether arms were drawn at random, and `units` how many sources then count as one reward each, None without.
     where : str or None
         The condition on rows that are looked at, and `segment` the segment that they are of.
+    cap : float or None
+        The most that a reward counts; of a ratio, the most of the whole that a source counts.
+    capped : int
+        How many rewards, or of a ratio sources, are above the cap.
+    per : str
+        The column of the whole that the rewards are a part of, if a ratio of sums is compared; else empty.
+    per_source : str
+        What the rewards of a source for an arm became, if that was said; else empty.
     health : Health
         Counts about the file.
     series : Series or None

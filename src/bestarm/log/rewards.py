@@ -143,7 +143,7 @@ class Health:
 
 @dataclass(frozen=True, eq=False)
 class SourceTable:
-    """The first reward that each source gave to each arm, in the order of time, or of the file without a time.
+    """The reward of each source for each arm, the first of it, in the order of time, or of the file without a time.
 
     Attributes
     ----------
@@ -157,6 +157,10 @@ class SourceTable:
         How many sources there are.
     names : Arrow array of str, optional
         Their names, by number.
+    of : array of float, optional
+        What each reward is a share of, such as impressions: then rewards, and these, are sums over the rows of a source.
+    what : {"first", "last", "mean", "sum", "any"}, optional
+        What the rewards of a source on an arm became, if the user said so; the first otherwise.
     """
 
     arm: NDArray[np.int32]
@@ -164,6 +168,8 @@ class SourceTable:
     value: NDArray[np.float64]
     number: int
     names: pa.ChunkedArray | None = None
+    of: NDArray[np.float64] | None = None
+    what: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestarm.errors import InputError
+from bestarm.phrases import Phrase, Setting
 from bestarm.validation import HUGE, number, one_of
 
 PER_SOURCE = ("first", "last", "mean", "sum", "any")  # what the rewards of a source on an arm become
@@ -66,6 +67,12 @@ class LogSpec:
         object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
         if self.per_source is not None:
             one_of("per_source", self.per_source, PER_SOURCE)
+        for name, value in (("per", self.per), ("per_source", self.per_source)):
+            if value is not None and self.source in (None, False):
+                raise InputError(name, Phrase("come with {}", Setting("source")), value, "name the column of users")
+        if self.per is not None and self.per_source is not None:
+            fix = "a ratio is of the sums over the rows of each source"
+            raise InputError("per_source", Phrase("not come with {}", Setting("per")), self.per_source, fix)
         if self.without is not None and (
             not len(self.without) or not all(isinstance(each, str) for each in self.without)
         ):
@@ -75,7 +82,7 @@ class LogSpec:
     @property
     def wanted(self) -> tuple[str, ...]:
         """Names of columns that the user gave."""
-        single = (self.arm, self.reward, self.source, self.time, self.counted, self.successes, self.visits)
+        single = (self.arm, self.reward, self.source, self.time, self.counted, self.successes, self.visits, self.per)
         several: tuple[Any, ...] = tuple(self.wide) if isinstance(self.wide, list | tuple) else ()
         counts: tuple[Any, ...] = tuple(self.counted) if isinstance(self.counted, Mapping) else ()
         return tuple(name for name in (*single, *several, *counts) if isinstance(name, str))

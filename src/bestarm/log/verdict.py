@@ -20,6 +20,7 @@ from bestarm.identification.robustness import GRID, Sensitivity, Standing, compa
 from bestarm.identification.tail_alarm import alarm_of_arm
 from bestarm.identification.wording.alarms import too_many_lost
 from bestarm.identification.wording.log_verdict import hardly_comparable, mostly_single
+from bestarm.identification.wording.measure import assumed
 from bestarm.identification.wording.metric import Metric
 from bestarm.identification.wording.text import share_shown
 from bestarm.log.assigned import DRAWN, of_units, units
@@ -35,9 +36,11 @@ from bestarm.log.evidence import LogEvidence
 from bestarm.log.exact import FOR_MEANS, ExactEvidence, is_exact
 from bestarm.log.inspection import Inspected, find_left_out, inspect_open
 from bestarm.log.inspection.watch import LARGEST_TABLE
+from bestarm.log.measure import measured
 from bestarm.log.piles import to_pile
 from bestarm.log.pricing import Allowance, count_discounted
 from bestarm.log.question import LogQuestion
+from bestarm.log.ratio import RatioEvidence
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.log.spec import LogSpec
@@ -202,7 +205,7 @@ def identify_log(
         counted,
         missing,
         on_bad_row,
-        bounds,
+        None if per_source == "sum" else bounds,  # else they are those of the sums
         inspect=inspect,
         without=_names(without),
         successes=successes,
@@ -221,6 +224,9 @@ def identify_log(
 
         return cast(LogResult, identify_segments(data, spec, question, progress, sequential=sequential))
     if sequential:
+        for name, value in (("cap", cap), ("per", per), ("per_source", per_source)):
+            if value is not None:
+                raise InputError(name, "be left out for a replay", value, "all rows are weighed at once without it")
         from bestarm.log.replay import replay_log
 
         return replay_log(data, spec, question, progress=progress, **(replay or {}))
@@ -248,19 +254,22 @@ def _answer(rewards: Rewards, question: LogQuestion) -> LogResult:
     """Return the verdict on rewards that were read."""
     whole, rewards = rewards, units(rewards) if question.assigned else rewards
     model = question.model(rewards)
-    question = question.scaled(rewards)
+    measure = measured(rewards, question, model)
+    rewards, question = measure.rewards, measure.question.scaled(measure.rewards)
     check_log(rewards, model, question.bounds, question.paired)
     health, columns = rewards.health, rewards.columns
     source, visits = ("", "") if columns is None else (columns.source or "", columns.visits or "")
-    metric = Metric(health.arm, health.reward, source, is_binary(rewards), visits)
+    metric = Metric(health.arm, health.reward, source, measure.is_rate, visits, measure.per, measure.per_source)
     if question.lower_is_better:
         rewards = flipped(rewards, question.bounds)
     result = _judged(rewards, model, question)
     if question.lower_is_better:
         result = unflipped(result)
-    if question.assigned:
-        result = of_units(result, whole)
-    return replace(result, metric=metric)
+    cut = {"cap": measure.cap, "capped": measure.capped, "per": measure.per, "per_source": measure.per_source}
+    result = replace(
+        result, metric=metric, promise=assumed(result.promise, metric, measure.cap, single=measure.single), **cut
+    )
+    return of_units(result, whole) if question.assigned else result
 
 
 def _judged(rewards: Rewards, model: Contamination, question: LogQuestion) -> LogResult:
@@ -317,8 +326,11 @@ class Verdict:
         self._evidence: LogEvidence
         if model.by_source:
             assert rewards.sources is not None
-            kind_of_pair = PairedEvidence if question.paired else SourceEvidence
-            self._evidence = kind_of_pair(problem, rewards.sources, rewards.missing, model)
+            if rewards.sources.of is not None:
+                self._evidence = RatioEvidence(problem, rewards.sources, model)
+            else:
+                kind_of_pair = PairedEvidence if question.paired else SourceEvidence
+                self._evidence = kind_of_pair(problem, rewards.sources, rewards.missing, model)
         else:
             is_counted = model.counted or _takes_exact(model, problem, question)
             missing = rewards.missing if is_counted else np.zeros(problem.size, np.int64)

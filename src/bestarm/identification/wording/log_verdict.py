@@ -67,6 +67,10 @@ class LogFacts(Result):
     units: int | None = None
     where: str | None = None
     segment: str | None = None
+    cap: float | None = None
+    capped: int = 0
+    per: str = ""
+    per_source: str = ""
 
     @property
     def trusted(self) -> bool:

@@ -81,6 +81,10 @@ class Metric:
         Whether every reward is 0 or 1, so that a mean is a rate.
     visits : str
         Name of the column that counts the rows of an aggregated table, such as impressions; empty if there is none.
+    per : str
+        Name of the column of the whole that rewards are a part of, such as impressions; empty if there is none.
+    per_source : str
+        What the rewards of a source for an arm became: "mean", "sum"; empty if that was not said.
 
     Examples
     --------
@@ -96,6 +100,8 @@ class Metric:
     source: str = ""
     is_rate: bool = False
     visits: str = ""
+    per: str = ""
+    per_source: str = ""
 
     def best(self, lower_is_better: bool = False) -> str:
         """Return what is said of the best arm."""

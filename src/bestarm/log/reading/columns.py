@@ -46,6 +46,8 @@ class LogColumns:
         The columns of a table that count an arm's successes, and its visits with or without success (a counted log).
     guesses : tuple of str
         What was guessed, a sentence each.
+    per : str, optional
+        The column of what rewards are a share of, such as impressions.
     """
 
     arm: str | None = None
@@ -58,6 +60,7 @@ class LogColumns:
     successes: str | None = None
     visits: str | None = None
     guesses: tuple[str, ...] = ()
+    per: str | None = None
 
     @property
     def layout(self) -> str:
@@ -67,7 +70,7 @@ class LogColumns:
     @property
     def used(self) -> tuple[str, ...]:
         """The names of all columns that are used."""
-        single = (self.arm, self.reward, self.source, self.time, self.count, self.successes, self.visits)
+        single = (self.arm, self.reward, self.source, self.time, self.count, self.successes, self.visits, self.per)
         return (*(name for name in single if name is not None), *self.arms, *(name for name, _ in self.values))
 
 
@@ -117,6 +120,8 @@ class _Choice:
             found = self._counted()
         else:
             found = self._long()
+        if spec.per is not None:
+            found = self._with_per(found)
         return replace(found, guesses=tuple(self._guesses))
 
     def _aggregated(self) -> LogColumns:
@@ -141,7 +146,7 @@ class _Choice:
     def _ask_for_aggregates(self) -> None:
         """Ask whether rows count successes and visits, if their names say so: such a table looks like a log of rows."""
         spec = self._spec
-        if spec.reward is not None or spec.counted is not None:
+        if spec.reward is not None or spec.counted is not None or spec.per is not None:
             return
         successes = [name for name in self._names if _means(name, "successes")]
         visits = [name for name in self._names if _means(name, "visits") and name not in successes]
@@ -184,7 +189,7 @@ class _Choice:
         spec = self._spec
         self._refuse_battles()
         self._ask_for_aggregates()
-        arm, reward = self._arm_and_reward(self._names)
+        arm, reward = self._arm_and_reward([name for name in self._names if name != spec.per])
         rest = [name for name in self._names if name not in (arm, reward)]
         often = [name for name in rest if _means(name, "count")] if spec.counted is None else []
         if len(often) == 1 and plain(often[0]) in _SURE_COUNTS and spec.source in (None, False) and not spec.time:
@@ -200,6 +205,16 @@ class _Choice:
         found = LogColumns(arm, reward, source, time)
         _check_distinct(found)
         return found
+
+    def _with_per(self, found: LogColumns) -> LogColumns:
+        """Return the columns with that of what rewards are a share of, where a row has a reward and a source."""
+        per = _named("per", self._spec.per, self._names)
+        if found.layout != "long":
+            fix = "a table of totals, or a column per arm, does not say whose rewards they are"
+            raise InputError("per", "come with a row per reward", per, fix)
+        if per in found.used:
+            raise InputError("per", "be another column than arm, reward, source and time", per, "name what is counted")
+        return replace(found, per=per)
 
     def _source(self, among: Sequence[str]) -> str | None:
         """Return the column of sources; it changes what epsilon means, so it is guessed only if that is asked for."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bestarm.errors import InputError
 from bestarm.log.reading.bad_rows import BAD, examples, refuse_first, refuse_open_quotes
+from bestarm.log.reading.by_source import BECOMES, OF, refuse_bad_shares, refuse_more_than_all
 from bestarm.log.reading.rows import FEW, OpenLog
 from bestarm.log.rewards import Health, Rewards, SourceTable
 from bestarm.phrases import Phrase, Setting
@@ -131,12 +132,19 @@ def _values(
 def _sources(log: OpenLog, rewards: int) -> tuple[SourceTable, int]:
     """Return the first reward of each source for each arm, and how many of all rewards came after it."""
     log.number_rows()
-    log.database.run("ordered_few" if log.is_few else "ordered_many")
-    log.database.run("firsts")
+    per, what = log.columns.per, log.spec.per_source
+    log.database.run("ordered_few" if log.is_few else "ordered_many", cell="NULL::VARCHAR" if per is None else "share_of")
+    if per is not None:
+        refuse_bad_shares(log)
+    sums = {"value": BECOMES["sum"], "share_of": OF}
+    log.database.run("firsts", **(sums if per is not None else {"value": BECOMES[what or "first"], "share_of": "NULL"}))
+    if per is not None:
+        refuse_more_than_all(log)
     table = log.database.run("first_rewards")
     arm, source = table["arm"].astype(np.int32), table["source"].astype(np.int32)
     names = log.database.texts("source_names")
-    return SourceTable(arm, source, table["value"].astype(np.float64), len(names), names), rewards - arm.size
+    of = None if per is None else table["share_of"].astype(np.float64)
+    return SourceTable(arm, source, table["value"].astype(np.float64), len(names), names, of, what), rewards - arm.size
 
 
 def _repeated_rows(log: OpenLog) -> int:

@@ -317,6 +317,7 @@ def select_cells(
     source, time = who or columns.source, when or columns.time
     further = dict(more or {}) | ({"whole": part.whole()} if located else {})
     further |= {"copies": part.copies} if part.copies else {}
+    further |= {"share_of": part.text(columns.per)} if columns.per is not None else {}
     rest = (
         f"{part.text(source)} AS who, {part.seconds(time)} AS seconds, "
         f"{part.text(time)} AS clock, {part.broken} AS broken"

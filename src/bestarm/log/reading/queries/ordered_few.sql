@@ -1,6 +1,7 @@
 -- Makes `ordered` as ordered_many.sql does, for few different rewards: from `numbered`, `arms` and what `grouped` means.
 CREATE TEMP TABLE ordered AS
-SELECT quickly_stripped(who) AS who, arm_index, value
+SELECT quickly_stripped(who) AS who, arm_index, value, $cell AS cell,
+    TRY_CAST(stripped($cell) AS DOUBLE) AS share_of
 FROM numbered JOIN (
     SELECT DISTINCT arm, reward, exact, arm_index, value FROM understood('grouped') JOIN arms USING (name)
     WHERE state = 'ok'
