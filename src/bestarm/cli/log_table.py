@@ -150,7 +150,7 @@ def _print_arms(result: LogResult) -> None:
     rows = []
     for row in shown:
         fits = row["lower"] <= row["upper"]  # after an alarm no mean may fit
-        cells = {"arm": in_cell(row["label"]), "rewards": row["pulls"], result.middle: plain(row["estimate"])}
+        cells = {"arm": in_cell(row["label"]), words.pulls_title: row["pulls"], result.middle: plain(row["estimate"])}
         if result.moved_means:
             cells["plain mean"] = result.means[row["label"]]
         if there:

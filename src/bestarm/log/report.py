@@ -141,7 +141,7 @@ class _Report:
         means, there = result.means if result.moved_means else {}, words.there()
         columns = {
             "arm": lambda row: short(row.label, MOST_LETTERS),
-            "rewards": lambda row: f"{row.pulls:,}",
+            words.pulls_title: lambda row: f"{row.pulls:,}",
             result.middle: lambda row: number_shown(row.estimate),
             **({"plain mean": lambda row: number_shown(means[row.label])} if means else {}),
             **({words.there_title(): lambda row: number_shown(there.get(row.label, math.nan))} if there else {}),
@@ -288,6 +288,9 @@ def _settings(result: LogResult) -> Iterator[tuple[str, str]]:
     for name in ("good_enough", "paired"):
         if result.options.get(name):
             yield name, str(result.options[name])
+    for name, value in (("cap", result.cap), ("per", result.per), ("per_source", result.per_source)):
+        if value not in (None, ""):
+            yield name, f"{value:g}" if isinstance(value, float) else str(value)
     if result.lower_is_better:
         yield "lower_is_better", "True"
     for name, value in (("control", result.control), ("where", result.where), ("segment", result.segment)):

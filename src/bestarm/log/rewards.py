@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.identification.wording.text import quoted
+from bestarm.phrases import Phrase, Setting
 from bestarm.problem import Label
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from bestarm.log.blocks import BlockTable
     from bestarm.log.reading.columns import LogColumns
+
+_MANY_REPEATED = 0.2  # share of the rewards that are not the first of their source, from which on there is a note
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class Health:
         came back.
     where : str
         Which rows were looked at, as a condition; empty if all of them were. All other counts are of these.
+    per_source : str
+        What the rewards of a source for an arm became, "sum" of a ratio; empty if nothing was said.
     """
 
     rows: int = 0
@@ -94,6 +99,7 @@ class Health:
     counted_in: str = ""
     fetched: int = 0
     where: str = ""
+    per_source: str = ""
 
     @property
     def missing_share(self) -> float:
@@ -133,11 +139,26 @@ class Health:
             said.append(f"{_number(len(self.seen_once), 'arm')} seen once: {few}{more}.")
         if self.repeated and self.layout == "counted":
             said.append(f"{_number(self.repeated, 'row')} for an arm that already had one; the counts were added.")
+        elif self.repeated and self.per_source in ("mean", "sum", "any"):
+            said.append(
+                f"{_number(self.repeated, 'reward')} by a source that had already rewarded that arm; the "
+                f"{'any' if self.per_source == 'any' else self.per_source} of its rewards for the arm counts."
+            )
         elif self.repeated:
+            which = "last" if self.per_source == "last" else "first"
             said.append(
                 f"{_number(self.repeated, 'reward')} by a source that had already rewarded that arm; where epsilon is "
-                "a share of the sources, only the first counts."
+                f"a share of the sources, only the {which} counts."
             )
+            if not self.per_source and self.repeated > _MANY_REPEATED * self.used:
+                said.append(
+                    f"These are {100.0 * self.repeated / self.used:.2g} % of the rewards. "
+                    + Phrase(
+                        "With {} a source counts with the mean of its rewards for an arm: right if how many it gives "
+                        "does not depend on them.",
+                        Setting("per_source", "mean"),
+                    )
+                )
         return tuple(said)
 
 

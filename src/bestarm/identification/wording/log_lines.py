@@ -49,13 +49,14 @@ class LineWords(LogWords):
         best, other = rows
         if self.sign * other.estimate > self.sign * best.estimate:
             higher = "lower" if result.lower_is_better else "higher"
-            return (
-                f"{name} {self._best()} when compared in pairs, although the mean of {named(other.label)} is {higher}."
-            )
-        return f"{name} {self._best()}: {self._figures()}."
+            what = f"{'ratio' if result.metric.per else 'mean'} of {named(other.label)}"
+            return f"{name} {self._best()} when compared in pairs, although the {what} is {higher}."
+        capped = result.metric.capped(result.capped, result.cap)
+        return f"{name} {self._best()}: {self._figures()}{capped}."
 
     def _best(self) -> str:
-        return self.result.metric.best(self.result.lower_is_better)
+        metric = self.result.metric
+        return f"{metric.best(self.result.lower_is_better)}{metric.up_to(self.result.cap)}"
 
     def _near(self) -> str:
         return self.result.metric.lead(float(self.result.options["good_enough"]))
@@ -81,19 +82,21 @@ class LineWords(LogWords):
             one, _ = result.metric.compared(leader.estimate, other.estimate)
             return f"No {noun} is proved best: {named(leader.label)} and {named(other.label)} both have {one}."
         if self.sign * other.estimate <= self.sign * leader.estimate:
-            return f"No {noun} is proved best: {named(result.leader)} leads with {self._figures()}."
+            capped = result.metric.up_to(result.cap) + result.metric.capped(result.capped, result.cap)
+            return f"No {noun} is proved best: {named(result.leader)} leads with {self._figures()}{capped}."
         one, two = result.metric.compared(leader.estimate, other.estimate)
         which = "lowest" if result.lower_is_better else "highest"
-        few = f"{two} from {result.metric.rows(other.pulls)}"
-        rest = f"{named(leader.label)} has {one} from {result.metric.rows(leader.pulls)}"
-        return f"No {noun} is proved best: {named(other.label)} has the {which} mean, {few}; {rest}."
+        few = f"{two} from {result.metric.units(other.pulls)}"
+        rest = f"{named(leader.label)} has {one} from {result.metric.units(leader.pulls)}"
+        what = "ratio" if result.metric.per else "mean"
+        return f"No {noun} is proved best: {named(other.label)} has the {which} {what}, {few}; {rest}."
 
     # ------------------------------------------------------------------------------------------------- what it survives
 
     def _second_line(self) -> Iterator[str]:
         result = self.result
         if result.alarms:
-            contradict = f"The {result.metric.rows_word} contradict the assumptions"
+            contradict = f"The {result.metric.units_word} contradict the assumptions"
             yield f"{contradict}, so no probability is claimed. Do not rely on it."
         elif result.best is None:
             yield self._why_nobody()
@@ -163,18 +166,18 @@ class LineWords(LogWords):
         if result.limit == "contamination" or result.floor is not None:
             share = percent(result.epsilon)
             if result.floor is None:
-                return f"With {share} fakes the lead could be made up, however many {metric.rows_word} there are."
+                return f"With {share} fakes the lead could be made up, however many {metric.units_word} there are."
             if result.bounds is not None and result.floor >= 0.995 * (result.bounds[1] - result.bounds[0]):
-                return f"With {share} fakes no lead at all can be proved, however many {metric.rows_word} there are."
+                return f"With {share} fakes no lead at all can be proved, however many {metric.units_word} there are."
             lead = f"no lead below {metric.lead(result.floor)} can be proved"
-            return f"With {share} fakes {lead}, however many {metric.rows_word} there are."
+            return f"With {share} fakes {lead}, however many {metric.units_word} there are."
         if result.limit == "resolution":
-            return f"The {metric.rows_word} do not tell at the resolution that was asked for."
+            return f"The {metric.units_word} do not tell at the resolution that was asked for."
         allowed = "" if result.for_all_counts or result.epsilon == 0.0 else f" with {percent(result.epsilon)} fakes"
         if not result.more:
-            return f"The {metric.rows_word} do not tell{allowed}, and many more of this kind might not."
+            return f"The {metric.units_word} do not tell{allowed}, and many more of this kind might not."
         number = roughly(sum(result.more.values()))
-        return f"The {metric.rows_word} do not tell{allowed}: roughly {number} more could decide it."
+        return f"The {metric.units_word} do not tell{allowed}: roughly {number} more could decide it."
 
     # ------------------------------------------------------------------------------------------------- what was found
 

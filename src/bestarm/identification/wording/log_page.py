@@ -52,7 +52,7 @@ class PageWords(LogWords):
 
     def _which(self) -> str:
         metric = self.result.metric
-        return f"which {metric.arm_word} {metric.best(self.result.lower_is_better)}?"
+        return f"which {metric.arm_word} {metric.best(self.result.lower_is_better)}{metric.up_to(self.result.cap)}?"
 
     def asked(self) -> str:
         """Return the question, and which rewards were weighed."""
@@ -75,6 +75,11 @@ class PageWords(LogWords):
     def _which_rewards(self) -> str:
         """Return which rewards were weighed: not those that sigma was estimated from, nor a source's later ones."""
         result = self.result
+        if result.metric.counts_sources:
+            how = f"the sums of {result.metric.reward} and {result.metric.per}" if result.metric.per else (
+                f"one number, the {result.metric.per_source},"
+            )
+            return f"{capital(how)} of each source for each arm (there are {result.rows:,})"
         if result.pulls == result.rows:
             return f"All {result.rows:,} rewards of a log"
         why = " (the first of each source for each arm)" if result.sources is not None else ""
@@ -89,7 +94,8 @@ class PageWords(LogWords):
         else:
             yield f"epsilon = {result.epsilon:g}: {self._epsilon_means()}."
         if result.bounds is not None:
-            yield f"A reward lies between {result.bounds[0]:g} and {result.bounds[1]:g}."
+            what = f"The ratio of {result.metric.reward} to {result.metric.per}" if result.metric.per else "A reward"
+            yield f"{what} lies between {result.bounds[0]:g} and {result.bounds[1]:g}{result.metric.up_to(result.cap)}."
         else:
             known = ""
             if result.sigma_from is not None:
@@ -296,6 +302,8 @@ class PageWords(LogWords):
             return ""
         if self.result.within is not None:
             return self.result.within.about_means(self.first)
+        if self.result.middle == "ratio":
+            return "Ratios are of the sums as they stand, fakes included."
         if self.result.middle == "mean":
             return "Means are of the rewards as they stand, fakes included."
         said = "Estimates are what the evidence supports, to which rewards far out add little."
@@ -388,6 +396,8 @@ class PageWords(LogWords):
         noise = "clean rewards scatter no more widely than sigma says"
         if self.result.bounds is not None:
             noise = "every reward lies within the bounds"
+            if self.result.metric.per:
+                noise = f"no source has more {self.result.metric.reward!r} than {self.result.metric.per!r}"
         return [f"{capital(part)}." for part in (*self.result.promise.split("; "), noise)]
 
     def not_claimed(self) -> Iterator[str]:

@@ -101,9 +101,11 @@ class LogFacts(Result):
 
     @property
     def middle(self) -> str:
-        """What the estimates are: "mean" if all of them are plain means, or means within blocks, else "estimate"."""
+        """What the estimates are: "mean" if all are plain means, or means within blocks, "ratio", else "estimate"."""
         if self.within is not None:
             return "mean"
+        if self.metric.per:
+            return "ratio"
         same = (math.isclose(self.means[row.label], row.estimate) for row in self._known_rows())
         return "mean" if self.means and all(same) else "estimate"
 
@@ -129,6 +131,12 @@ class LogWords(Words):
     """The sentences about the verdict on a log."""
 
     result: LogFacts
+
+    @property
+    def pulls_title(self) -> str:
+        """What the numbers of the arms are: rewards or, where each has one number, sources such as users."""
+        metric = self.result.metric
+        return metric.units_word if metric.counts_sources else "rewards"
 
     @property
     def thing(self) -> str:
@@ -235,8 +243,12 @@ class LogWords(Words):
 
     def claim(self, name: str) -> str:
         """Return what is claimed of the winner."""
-        said = super().claim(name)
-        return said.replace("the highest mean", "the lowest mean") if self.result.lower_is_better else said
+        said, metric = super().claim(name), self.result.metric
+        if self.result.lower_is_better:
+            said = said.replace("the highest mean", "the lowest mean")
+        if metric.per:
+            said = said.replace(" mean", f" ratio of {metric.reward} to {metric.per}", 1)
+        return f"{said}{metric.up_to(self.result.cap)}"
 
     @property
     def sign(self) -> float:
@@ -303,13 +315,14 @@ class LogWords(Words):
         """Return, if there is no winner for lack of evidence, how many more rewards may decide it."""
         if self.result.sequential:
             return "more rewards may decide it"
-        return f"more rewards may decide it, {self.forecast(5)}" if self.result.more else self.forecast()
+        more = f"more {'sources' if self.result.metric.counts_sources else 'rewards'} may decide it"
+        return f"{more}, {self.forecast(5)}" if self.result.more else self.forecast()
 
     def forecast(self, most: int = 10) -> str:
         """Return about how many more rewards would decide it, for so many arms by name, or why that is not known."""
         more = self.result.more
         if not more:
-            return NO_FORECAST
+            return NO_FORECAST.replace("rewards", "sources") if self.result.metric.counts_sources else NO_FORECAST
         wanted = sorted(more, key=lambda label: -more[label])
         each = ", ".join(f"{more[label]:,} of {quoted(label)}" for label in wanted[:most])
         others = f" and of {len(wanted) - most:,} more arms" if len(wanted) > most else ""
@@ -393,12 +406,13 @@ class LogWords(Words):
     def means_title(self) -> str:
         """Return the title of a picture of means."""
         metric = self.result.metric
-        what = f"{'rate' if metric.is_rate else 'mean'} of each {metric.arm_word}"
-        return f"{metric.reward}: {what}" if metric.reward else what
+        what = f"{'ratio' if metric.per else 'rate' if metric.is_rate else 'mean'} of each {metric.arm_word}"
+        whole = f" per {metric.per}" if metric.per else ""
+        return f"{metric.reward}{whole}: {what}{metric.up_to(self.result.cap)}" if metric.reward else what
 
     def means_more(self) -> str:
         """Return how to read a picture of means."""
-        said = f"{self.result.metric.rows_word} in brackets; bar: interval"
+        said = f"{self.result.metric.units_word} in brackets; bar: interval"
         return f"{said}, if nothing is fake" if self.result.for_all_counts else said
 
     def question(self) -> str | None:

@@ -104,7 +104,23 @@ class Metric:
     per_source: str = ""
 
     def best(self, lower_is_better: bool = False) -> str:
-        """Return what is said of the best arm."""
+        """Return what is said of the best arm.
+
+        >>> Metric(reward="clicks", per="impressions").best(), Metric(reward="stars", per_source="mean").best()
+        ('has the highest ratio of clicks to impressions', 'has the highest mean stars, each source counted by its mean')
+        """
+        which = "lowest" if lower_is_better else "highest"
+        if self.per:
+            return f"has the {which} ratio of {self.reward} to {self.per}"
+        if self.per_source == "any":
+            return f"has the {which} share of {self.units_word} with any {self.reward or 'reward of 1'}"
+        if self.per_source == "sum":
+            return f"has the {which} total {self.reward or 'reward'} per {self.source_word}"
+        how = {"mean": "mean", "last": "last reward"}.get(self.per_source)
+        counted_by = f", each {self.source_word} counted by its {how}" if how is not None else ""
+        return f"{self._best_reward(lower_is_better)}{counted_by}"
+
+    def _best_reward(self, lower_is_better: bool) -> str:
         said = _RATES.get(_last(self.reward))
         if self.is_rate and said is not None and not lower_is_better:
             return said[0]
@@ -140,6 +156,40 @@ class Metric:
     def sources(self, number: int) -> str:
         """Return a number of sources in words."""
         return counted(number, self.source_word)
+
+    @property
+    def counts_sources(self) -> bool:
+        """Whether what is compared is one number per source and arm that is made of all its rewards."""
+        return bool(self.per) or self.per_source in ("last", "mean", "sum", "any")
+
+    @property
+    def units_word(self) -> str:
+        """What is counted: sources, where each has one number, or else rows."""
+        return f"{self.source_word}s" if self.counts_sources else self.rows_word
+
+    def units(self, number: int) -> str:
+        """Return a number of what is counted in words."""
+        return self.sources(number) if self.counts_sources else self.rows(number)
+
+    def up_to(self, cap: float | None) -> str:
+        """Return how much counts at most, as a part of a sentence; empty if there is no cap.
+
+        >>> Metric(reward="revenue").up_to(200.0), Metric(reward="clicks", source="user", per="impressions").up_to(40.0)
+        (', counted up to 200 per order', ', counting at most 40 impressions per user')
+        """
+        if cap is None:
+            return ""
+        if self.per:
+            return f", counting at most {cap:,.6g} {self.per} per {self.source_word}"
+        return f", counted up to {cap:,.6g} per {self.source_word if self.counts_sources else self.row}"
+
+    def capped(self, number: int, cap: float | None) -> str:
+        """Return how many are above the cap, as a part of a sentence; empty if none."""
+        if cap is None or not number:
+            return ""
+        if self.per:
+            return f"; {self.sources(number)} {'has' if number == 1 else 'have'} more"
+        return f"; {self.units(number)} {'is' if number == 1 else 'are'} above {cap:,.6g}"
 
     @property
     def arm_word(self) -> str:

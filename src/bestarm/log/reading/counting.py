@@ -65,6 +65,7 @@ def count_rewards(log: OpenLog) -> Rewards:
         left_out_how=log.left_out.how,
         left_out_by_rewards=log.left_out.by_rewards,
         **log.counted_where,
+        per_source="sum" if log.columns.per is not None else log.spec.per_source or "",
     )
     replaced = outside + missing if log.spec.missing == "replaced" else outside
     lost = np.array([replaced[each] for each in labels], np.int64)
