@@ -192,4 +192,3 @@ def _ask_for_cap(rewards: Rewards, of: np.ndarray, per: str) -> UnclearError:
         ("if nobody is to be cut off", call_again(rewards, Setting("per", per), Setting("cap", as_typed(whole))))
     )
     return UnclearError("cap", question, choices)
-

@@ -76,7 +76,9 @@ class LogQuestion:
     def _check_cap(self) -> None:
         cap, bounds = self.cap, self.bounds
         if self.sigma is not None:
-            raise InputError("sigma", "be left out with a cap", self.sigma, "capped rewards have bounds, which are sharper")
+            raise InputError(
+                "sigma", "be left out with a cap", self.sigma, "capped rewards have bounds, which are sharper"
+            )
         if cap is not None and bounds is not None and not bounds[0] < cap <= bounds[1]:
             fix = "a cap cuts off a part of what is possible"
             raise InputError("cap", f"be above {bounds[0]:g} and at most {bounds[1]:g}, the bounds", cap, fix)

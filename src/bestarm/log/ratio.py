@@ -200,7 +200,7 @@ class RatioEvidence(SourceEvidence):
 
 
 def _bets(pile: RatioPile, side: int, ratios: Array, *, is_charged: bool) -> _Sums:
-    """Return the logs of the products of all bets at each ratio and, if fakes are charged, what large factors exceed."""
+    """Return the logs of the products of all bets at each ratio and, if fakes are charged, what large logs exceed."""
     logs = np.empty((ratios.size, BETS.size))
     excess = np.zeros((ratios.size, BETS.size, _PRICES.size if is_charged else 0))
     for row, ratio in enumerate(ratios):
@@ -222,8 +222,8 @@ def _bets(pile: RatioPile, side: int, ratios: Array, *, is_charged: bool) -> _Su
 def _mixtures(up: _Sums, down: _Sums, count: float, times: float) -> Array:
     """Return the log of the mixture of all pairs of bets in each cell, less what so many fakes cost at most.
 
-    The clean source that a fake stands for may have had the least factor of either bet; what is seen of the fakes is among
-    the `count` largest logs of both arms. The sum of those is at most q count + the sum of (log - q)+ for every price q.
+    The clean source that a fake stands for may have had the least factor of either bet; what is seen of the fakes is
+    among the `count` largest logs of both arms. Their sum is at most q count + the sum of (log - q)+ at every price q.
     """
     logs = up.logs[:, :, None] + down.logs[:, None, :]
     if count > 0.0:

@@ -179,7 +179,7 @@ class SourceTable:
     names : Arrow array of str, optional
         Their names, by number.
     of : array of float, optional
-        What each reward is a share of, such as impressions: then rewards, and these, are sums over the rows of a source.
+        What each reward is a share of, such as impressions: then both are sums over the rows of a source.
     what : {"first", "last", "mean", "sum", "any"}, optional
         What the rewards of a source on an arm became, if the user said so; the first otherwise.
     """

@@ -265,9 +265,14 @@ def _answer(rewards: Rewards, question: LogQuestion) -> LogResult:
     result = _judged(rewards, model, question)
     if question.lower_is_better:
         result = unflipped(result)
-    cut = {"cap": measure.cap, "capped": measure.capped, "per": measure.per, "per_source": measure.per_source}
     result = replace(
-        result, metric=metric, promise=assumed(result.promise, metric, measure.cap, single=measure.single), **cut
+        result,
+        metric=metric,
+        promise=assumed(result.promise, metric, measure.cap, single=measure.single),
+        cap=measure.cap,
+        capped=measure.capped,
+        per=measure.per,
+        per_source=measure.per_source,
     )
     return of_units(result, whole) if question.assigned else result
 

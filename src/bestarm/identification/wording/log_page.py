@@ -76,8 +76,10 @@ class PageWords(LogWords):
         """Return which rewards were weighed: not those that sigma was estimated from, nor a source's later ones."""
         result = self.result
         if result.metric.counts_sources:
-            how = f"the sums of {result.metric.reward} and {result.metric.per}" if result.metric.per else (
-                f"one number, the {result.metric.per_source},"
+            how = (
+                f"the sums of {result.metric.reward} and {result.metric.per}"
+                if result.metric.per
+                else (f"one number, the {result.metric.per_source},")
             )
             return f"{capital(how)} of each source for each arm (there are {result.rows:,})"
         if result.pulls == result.rows:

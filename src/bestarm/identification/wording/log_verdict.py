@@ -132,6 +132,10 @@ class LogWords(Words):
 
     result: LogFacts
 
+    def _noise(self) -> str:
+        metric = self.result.metric
+        return f"no source has more {metric.reward} than {metric.per}" if metric.per else super()._noise()
+
     @property
     def pulls_title(self) -> str:
         """What the numbers of the arms are: rewards or, where each has one number, sources such as users."""

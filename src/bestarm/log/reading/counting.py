@@ -134,7 +134,9 @@ def _sources(log: OpenLog, rewards: int) -> tuple[SourceTable, int]:
     """Return the first reward of each source for each arm, and how many of all rewards came after it."""
     log.number_rows()
     per, what = log.columns.per, log.spec.per_source
-    log.database.run("ordered_few" if log.is_few else "ordered_many", cell="NULL::VARCHAR" if per is None else "share_of")
+    log.database.run(
+        "ordered_few" if log.is_few else "ordered_many", cell="NULL::VARCHAR" if per is None else "share_of"
+    )
     if per is not None:
         refuse_bad_shares(log)
     sums = {"value": BECOMES["sum"], "share_of": OF}
