@@ -72,6 +72,13 @@ def log_evidence(blocks: Sequence[Block], count: int = 0, lead: float = 0.0, cha
     return top + math.log(math.fsum(math.exp(each - top) for each in found))
 
 
+def mean_over(orders: Sequence[Sequence[Block]], count: int = 0, lead: float = 0.0, chance: float = 0.0) -> float:
+    """The log of the mean of the evidence over several orders of the same rewards."""
+    found = [log_evidence(blocks, count, lead, chance) for blocks in orders]
+    top = max(found)
+    return top + math.log(math.fsum(math.exp(each - top) for each in found) / len(found))
+
+
 def least_clean_log(pairs: Sequence[tuple[list[float], list[float]]], count: int, size: float) -> float:
     """The least sum of logs when any `count` rows are set to their worst: all choices, for small logs."""
     rows = [

@@ -101,6 +101,13 @@ def log_dict(folder: Path) -> Any:
     return json.loads(result.to_json())
 
 
+def within_days(folder: Path) -> Any:
+    days = pd.DataFrame({"arm": ["A"] * 400 + ["B"] * 200, "reward": [1, 1, 1, 0] * 100 + [1, 0, 0, 0] * 50})
+    days["day"] = [*range(20)] * 20 + [*range(10, 20)] * 20
+    days.to_csv(folder / "days.csv", index=False)
+    return printed("identify", folder / "days.csv")
+
+
 def plan(folder: Path) -> Any:
     small = ("--trials", 5, "--max-pulls", 5000, "--methods", "certified,mean-se")
     return printed("plan", "--means", "1,0", "--epsilon", 0.05, "--sigma", 1, *small)
@@ -147,6 +154,7 @@ SURFACES: dict[str, Callable[[Path], Any]] = {
     "identify: sources": identify("--epsilon", 0.01, "--source", "voter"),
     "identify: a replay": identify("--epsilon", 0.01, "--sequential"),
     "identify: over time": over_time,
+    "identify: within days": within_days,
     "inspect": inspected,
     "plan": plan,
     "simulate": simulate,

@@ -18,7 +18,7 @@ from bestarm.contamination.words import CLEAN, FIXED, HOW_MANY
 from bestarm.identification.wording.blocks import BATCHES, Within, fixed_in_blocks, means_may_differ
 from bestarm.log.blocks import BlockTable
 from bestarm.log.evidence import LogEvidence
-from bestarm.log.matching import Matches, Price, Shuffled, match, match_alone
+from bestarm.log.matching import Matches, Price, Shuffled, log_mean, match, match_alone, orders_of
 from bestarm.log.piles import Array, Pile
 from bestarm.log.pricing import Allowance, make_bets
 from bestarm.methods.bets import unpriced
@@ -54,12 +54,13 @@ class BlockEvidence(LogEvidence):
         # Leads within blocks may form a circle; then each of the K arms may be named wrongly, not K - 1 (section 16).
         arms = len(piles)
         self._pays = math.log(arms / (arms - 1)) if arms > 2 and table.by else 0.0
-        self._shuffled = Shuffled(table, problem.labels, *problem.bounds)
+        orders = orders_of(int(table.count.sum()))
+        self._shuffled = [Shuffled(table, problem.labels, *problem.bounds, order) for order in range(orders)]
         self._numbers = table.numbers
         self._totals = self._summed()
         # In one block no batch is needed for the mean of one arm.
         self._plain = None if table.by else LogEvidence(problem, contamination, piles)
-        self._known: dict[tuple[int, int], Matches] = {}
+        self._known: dict[tuple[int, int], list[Matches]] = {}
         self._known_ends: dict[tuple[int, float, float, float], tuple[float, float]] = {}
         self.locations, errors = self._effects()
         self.order = self._ranked_by(errors)
@@ -131,23 +132,24 @@ class BlockEvidence(LogEvidence):
             low, high = (middle, high) if is_more else (low, middle)
         return self.log_evidence(b, a, allowance), low * self.scale
 
-    def matches(self, b: int, a: int) -> Matches:
-        """Return the matches of two arms."""
+    def matches(self, b: int, a: int) -> list[Matches]:
+        """Return the matches of two arms in each order."""
         if (b, a) not in self._known:
-            self._known[b, a] = match(self._shuffled, b, a)
+            self._known[b, a] = [match(shuffled, b, a) for shuffled in self._shuffled]
         return self._known[b, a]
 
     def _log_evidence(self, b: int, a: int, allowance: Allowance, lead: float = 0.0, times: float = 1.0) -> float:
         own = float(allowance.own[b]), float(allowance.own[a])
         price = self._price(allowance)
-        return self.matches(b, a).log_evidence(lead, own, allowance.shared, price, times) - self._pays
+        each = [found.log_evidence(lead, own, allowance.shared, price, times) for found in self.matches(b, a)]
+        return log_mean(each) - self._pays
 
     def _price(self, allowance: Allowance) -> Price:
         return partial(self.contamination.price, epsilon=allowance.chance) if allowance.chance > 0.0 else unpriced
 
     def is_hidden(self, b: int, a: int, allowance: Allowance) -> bool:
         """Tell whether fakes could hide which of two arms is better, however many rewards."""
-        found = self.matches(b, a)
+        found = self.matches(b, a)[0]
         if found.number < _SMALLEST_LIMIT:
             return False
         spread = math.sqrt(
@@ -167,7 +169,7 @@ class BlockEvidence(LogEvidence):
     def _shift(self, b: int, a: int, allowance: Allowance) -> float:
         chance = self._price(allowance)(1.0, 2.0, 0.0) - 1.0  # a bet of size 1
         own = float(allowance.own[b]), float(allowance.own[a])
-        return chance + self.matches(b, a).shift(own, allowance.shared)
+        return chance + self.matches(b, a)[0].shift(own, allowance.shared)
 
     # ----------------------------------------------------------------------------------------------------------- arms
 
@@ -214,15 +216,16 @@ class BlockEvidence(LogEvidence):
 
     def _least(self, index: int, allowance: Allowance, down: bool) -> float:
         """Return the lower end of the interval of an arm's mean; `down`: of 1 less its mean."""
-        matches = match_alone(self._shuffled, index, self.partner(index), down=down)
-        if not matches.number:
+        partner = self.partner(index)
+        matches = [match_alone(shuffled, index, partner, down=down) for shuffled in self._shuffled]
+        if not matches[0].number:
             return -math.inf
         enough = math.log(2.0 * len(self.piles) / self.problem.delta)
         own = float(allowance.own[index] + allowance.shared), 0.0
         low, high, price = 0.0, 1.0, self._price(allowance)
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            is_more = matches.log_evidence(middle, own, 0.0, price) >= enough
+            is_more = log_mean([each.log_evidence(middle, own, 0.0, price) for each in matches]) >= enough
             low, high = (middle, high) if is_more else (low, middle)
         return low
 
@@ -240,7 +243,7 @@ class BlockEvidence(LogEvidence):
             by=self.table.by,
             column=self.table.column,
             blocks=int((numbers[[leader, rival]] > 0).all(axis=0).sum()),
-            matches=self.matches(leader, rival).number,
+            matches=self.matches(leader, rival)[0].number,
             unused=int(numbers[:, alone].sum()) + self.table.without,
             shares_change=self.table.shares_change,
             rival=labels[rival],

@@ -25,13 +25,22 @@ _FEWEST, _MOST = 4, 26  # bets
 _SMALLEST, _MIDDLE = 1.5, 12.0  # of the bets, in units of one by the root of the number of matches: see `sizes`
 _CELLS = 4096  # of the range of a difference, if there are more different ones
 _LEVELS, _STEP, _COARSE = 4096, 1.005, 128  # of the shifts that one fake makes, and of differences beside them
+_ORDERS = ((200_000, 8), (500_000, 4), (math.inf, 2))  # by the number of rewards
 _CODES = 1 << 16  # different rewards up to which a reward is kept as its number
 
 
-class Shuffled:
-    """The rewards of each arm in random order within each block, the same for equal tables, between 0 and 1."""
+def orders_of(rewards: int) -> int:
+    """Return in how many orders a log with so many rewards is matched; evidence is the mean over them."""
+    return next(orders for most, orders in _ORDERS if rewards <= most)
 
-    def __init__(self, table: BlockTable, labels: tuple[object, ...], low: float, high: float) -> None:
+
+class Shuffled:
+    """The rewards of each arm in random order within each block, the same for equal tables, between 0 and 1.
+
+    Another `order` is another random one of the same table.
+    """
+
+    def __init__(self, table: BlockTable, labels: tuple[object, ...], low: float, high: float, order: int = 0) -> None:
         self.numbers = table.numbers
         units = np.clip((table.value - low) / (high - low), 0.0, 1.0)
         self._values, codes = np.unique(units, return_inverse=True)
@@ -43,7 +52,7 @@ class Shuffled:
         self._rewards = []
         for arm, (first, end) in enumerate(itertools.pairwise(cuts.tolist())):
             rewards = np.repeat(lines[first:end], table.count[first:end])
-            random, begin = np.random.default_rng([seed, arm]), 0
+            random, begin = np.random.default_rng([seed, order, arm]), 0
             for number in self.numbers[arm]:
                 if number > 1:
                     random.shuffle(rewards[begin : begin + number])
@@ -69,7 +78,7 @@ class Shifts:
     size: Array
     value: Array
     count: Array
-    _known: dict[tuple[float, float], tuple[Array, Array, Array]] = field(default_factory=dict)
+    _known: dict[tuple[float, float], tuple[Array, Array]] = field(default_factory=dict)
 
     @staticmethod
     def of(size: Array, value: Array, least: float) -> Shifts:
@@ -89,11 +98,10 @@ class Shifts:
         """Return the most that so many fakes can have added to the log of the bets of a size (the chord)."""
         if number <= 0.0 or not self.count.size:
             return 0.0
-        each, count, through = self._ordered(size, mean, least)
-        return float(each @ np.clip(number - (through - count), 0.0, count))
+        return float(np.interp(number, *self._ordered(size, mean, least)))
 
-    def _ordered(self, size: float, mean: float, least: float) -> tuple[Array, Array, Array]:
-        """Return the cost of each shift, the largest first, how many there are, and how many up to it."""
+    def _ordered(self, size: float, mean: float, least: float) -> tuple[Array, Array]:
+        """Return numbers of fakes and what these cost together, the most costly first; it is linear between them."""
         if (size, mean) in self._known:
             return self._known[size, mean]
         bottom, reach = 1.0 + size * (least - mean), self.value - least
@@ -101,7 +109,8 @@ class Shifts:
             slope = np.log1p(size * reach / bottom) / reach
         each = self.size * np.where(reach > 1e-12, slope, size / bottom)
         order = np.argsort(-each, kind="stable")
-        found = each[order], self.count[order], np.cumsum(self.count[order])
+        number, total = np.cumsum(self.count[order]), np.cumsum(each[order] * self.count[order])
+        found = np.concatenate([[0.0], number]), np.concatenate([[0.0], total])
         if mean == 0.0:  # it is asked for at many numbers of fakes
             self._known[size, mean] = found
         return found
@@ -162,8 +171,7 @@ class Matches:
             for shifts, number in zip((self.first, self.second), own, strict=True):
                 log -= shifts.cost(number, size, mean, self.least)
             found.append(math.log(weight) + times * log)
-        top = max(found)
-        return top + math.log(sum(math.exp(each - top) for each in found))
+        return log_mean(found) + math.log(len(found))
 
     @property
     def together(self) -> Shifts:
@@ -176,6 +184,12 @@ class Matches:
         """Return by how much fakes can have raised the mean."""
         each = self.first.most(own[0]) + self.second.most(own[1])
         return min((each + (self.together.most(shared) if shared > 0.0 else 0.0)) / max(self.number, 1), 2.0)
+
+
+def log_mean(logs: list[float]) -> float:
+    """Return the log of the mean of numbers that are given by their logs."""
+    top = max(logs)
+    return top + math.log(sum(math.exp(each - top) for each in logs) / len(logs))
 
 
 def sizes(number: float) -> list[tuple[float, float]]:

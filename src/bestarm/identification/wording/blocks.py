@@ -82,6 +82,10 @@ class Within:
         """Return the sentence of a report about blocks: what is compared, and why."""
         return f"{self.line(metric)} The column is {self.column!r}. The question is {self.estimand(arms)}."
 
+    def share_nothing(self) -> str:
+        """Return that two arms cannot be compared."""
+        return f"share no {self.noun}, so that nothing can be compared"
+
     def about_means(self, first: Label | None) -> str:
         """Return what the means in a table are."""
         whose = f"{self.noun}s that an arm shares with {first!r} (of {first!r}, with {self.rival!r})"

@@ -163,6 +163,8 @@ class LineWords(LogWords):
     def _why_nobody(self) -> str:
         """Return why nobody is named, and what would help."""
         result, metric = self.result, self.result.metric
+        if result.within is not None and not result.within.matches and result.leader is not None:
+            return f"{named(result.leader)} and {named(result.within.rival)} {result.within.share_nothing()}."
         if result.limit == "contamination" or result.floor is not None:
             share = percent(result.epsilon)
             if result.floor is None:
