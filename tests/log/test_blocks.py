@@ -323,12 +323,12 @@ def tie(random: np.random.Generator, numbers: Sequence[Sequence[int]], rates: Se
     return [[random.binomial(1, rate, n).astype(float) for n, rate in zip(row, rates, strict=True)] for row in numbers]
 
 
-TIES = {
-    "a late arm under a trend": ([[60] * 10, [0] * 5 + [60] * 5], np.linspace(0.1, 0.6, 10)),
+TIES: dict[str, tuple[list[list[int]], Sequence[float]]] = {
+    "a late arm under a trend": ([[60] * 10, [0] * 5 + [60] * 5], np.linspace(0.1, 0.6, 10).tolist()),
     "Simpson's paradox": ([[200, 20] * 3, [20, 200] * 3], [0.1, 0.5] * 3),
     "unequal batches": ([[90] * 4, [61] * 4], [0.3, 0.4, 0.5, 0.2]),
     "many arms": ([[60] * 4, [20] * 4, [40] * 4], [0.3, 0.4, 0.5, 0.2]),
-    "blocks of one match": ([[3] * 40, [1] * 40], np.linspace(0.05, 0.8, 40)),
+    "blocks of one match": ([[3] * 40, [1] * 40], np.linspace(0.05, 0.8, 40).tolist()),
 }
 
 

@@ -105,7 +105,7 @@ def within_days(folder: Path) -> Any:
     days = pd.DataFrame({"arm": ["A"] * 400 + ["B"] * 200, "reward": [1, 1, 1, 0] * 100 + [1, 0, 0, 0] * 50})
     days["day"] = [*range(20)] * 20 + [*range(10, 20)] * 20
     days.to_csv(folder / "days.csv", index=False)
-    return printed("identify", folder / "days.csv")
+    return printed("identify", folder / "days.csv", "--block", "day")
 
 
 def plan(folder: Path) -> Any:

@@ -61,7 +61,7 @@ class Shuffled:
 
     def shared(self, b: int, a: int) -> NDArray[np.bool_]:
         """Return whether two arms both have rewards in each block."""
-        return (self.numbers[b] > 0) & (self.numbers[a] > 0)
+        return np.minimum(self.numbers[b], self.numbers[a]) > 0
 
     def of(self, arm: int, blocks: NDArray[np.bool_]) -> Array:
         """Return the rewards of an arm in some blocks."""
@@ -123,8 +123,8 @@ class Shifts:
 
     def __add__(self, other: Shifts) -> Shifts:
         """Return the shifts of the rows of both."""
-        pairs = ((self.size, other.size), (self.value, other.value), (self.count, other.count))
-        return Shifts(*(np.concatenate(pair) for pair in pairs))
+        size, value = np.concatenate([self.size, other.size]), np.concatenate([self.value, other.value])
+        return Shifts(size, value, np.concatenate([self.count, other.count]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +219,7 @@ def match(shuffled: Shuffled, b: int, a: int) -> Matches:
     """Return the differences of the matches of two arms, b less a."""
     both = shuffled.shared(b, a)
     if not both.any():
-        none = Shifts(*(np.zeros(0),) * 3)
+        none = Shifts(np.zeros(0), np.zeros(0), np.zeros(0))
         return Matches(np.zeros(0), np.zeros(0), 0, none, none, -1.0)
     number_b, number_a = shuffled.numbers[b, both], shuffled.numbers[a, both]
     matches = np.minimum(number_b, number_a)
@@ -239,7 +239,7 @@ def match_alone(shuffled: Shuffled, arm: int, other: int, *, down: bool) -> Matc
     rewards = shuffled.of(arm, both)
     rewards = 1.0 - rewards if down else rewards
     means, size = _batches(rewards, shuffled.numbers[arm, both], matches)
-    none = Shifts(*(np.zeros(0),) * 3)
+    none = Shifts(np.zeros(0), np.zeros(0), np.zeros(0))
     return Matches(*_binned(means, 0.0), means.size, _shifts(rewards, size, means, 0.0), none, 0.0)
 
 
@@ -260,7 +260,7 @@ def _binned(values: Array, least: float) -> tuple[Array, Array]:
     if sample.size <= _CELLS // 8:
         found, counts = np.unique(values, return_counts=True)
         if found.size <= _CELLS:
-            return found, counts.astype(np.float64)
+            return np.asarray(found, np.float64), np.asarray(counts, np.float64)
     width = (1.0 - least) / _CELLS
     place = (values - least) / width
     cell = np.minimum(np.floor(place), _CELLS - 1.0)

@@ -66,6 +66,11 @@ class Within:
         return f"with the same {self.by}"
 
     @property
+    def inside(self) -> str:
+        """Within what an arm is the best, for the end of a claim."""
+        return f" within {self.by}s" if self.is_time else f" {self.on_the_same}"
+
+    @property
     def in_one(self) -> str:
         """Where a reward is: "on a day", "with a country"."""
         return {"day": "on a day", "hour": "in an hour"}.get(self.by, f"with a value of {self.by}")
@@ -106,7 +111,7 @@ class Within:
         """Return what was looked at, for the sentence."""
         shared = f"{self.blocks:,} {self.noun}{'' if self.blocks == 1 else 's'}"
         matches = f"{self.matches:,} match{'' if self.matches == 1 else 'es'}"
-        return f"in {pulls:,} rewards compared {self.on_the_same} ({matches} with {self.rival!r} in {shared})"
+        return f"in {pulls - self.unused:,} rewards compared {self.on_the_same} ({matches} with {self.rival!r} in {shared})"
 
 
 # ------------------------------------------------------------------------------------------------------- assumptions

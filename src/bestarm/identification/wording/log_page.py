@@ -82,6 +82,8 @@ class PageWords(LogWords):
                 else (f"one number, the {result.metric.per_source},")
             )
             return f"{capital(how)} of each source for each arm (there are {result.rows:,})"
+        if result.within is not None and result.within.unused:
+            return f"{result.pulls - result.within.unused:,} of the {result.rows:,} rewards of a log"
         if result.pulls == result.rows:
             return f"All {result.rows:,} rewards of a log"
         why = " (the first of each source for each arm)" if result.sources is not None else ""

@@ -247,12 +247,12 @@ class LogWords(Words):
 
     def claim(self, name: str) -> str:
         """Return what is claimed of the winner."""
-        said, metric = super().claim(name), self.result.metric
+        said, metric, within = super().claim(name), self.result.metric, self.result.within
         if self.result.lower_is_better:
             said = said.replace("the highest mean", "the lowest mean")
         if metric.per:
             said = said.replace(" mean", f" ratio of {metric.reward} to {metric.per}", 1)
-        return f"{said}{metric.up_to(self.result.cap)}"
+        return f"{said}{'' if within is None else within.inside}{metric.up_to(self.result.cap)}"
 
     @property
     def sign(self) -> float:
