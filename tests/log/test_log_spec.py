@@ -30,8 +30,8 @@ VOTES = pd.DataFrame({"caption": ["A", "B"] * 20, "stars": [1, 5] * 20})
 
 
 def test_a_spec_has_the_parameters_of_the_functions_that_make_it() -> None:
-    own = {"needs_time", "inspect", "without"}
-    asked = {"where", "block", "per", "per_source"}  # of a verdict
+    own = {"needs_time", "inspect", "without", "segment"}
+    asked = {"where", "block", "per", "per_source", "by"}  # of a verdict
     for function in (read_log, inspect_log, identify_log):
         others = own if function is identify_log else own | asked
         fields = {field.name: field.default for field in dataclasses.fields(LogSpec) if field.name not in others}
