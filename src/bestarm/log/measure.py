@@ -84,11 +84,11 @@ def _check_sources(rewards: Rewards, question: LogQuestion, model: Contamination
         return
     if rewards.missing.any():
         received = f"{int(rewards.missing.sum()):,} rewards that are missing, or out of bounds"
-        fix = "drop rows of which that says nothing; a source whose rows are cut off is not known by the rest of them"
-        raise InputError(asked, "come with all rewards of a source", received, fix)
+        why = "drop rows of which that says nothing; a source whose rows are cut off is not known by the rest of them"
+        raise InputError(asked, "come with all rewards of a source", received, why)
     if question.stopping == "any":
-        fix = "who stops when it looks good decides how many rewards the sources have, and that must not depend on them"
-        raise InputError("stopping", f"be fixed with {asked}", "any", fix)
+        why = "who stops when it looks good decides how many rewards the sources have, and that must not depend on them"
+        raise InputError("stopping", f"be fixed with {asked}", "any", why)
 
 
 # ---------------------------------------------------------------------------------------------------- one reward each
@@ -145,7 +145,8 @@ def _below(rewards: Rewards, cap: float) -> Rewards:
 def _ratio(rewards: Rewards, question: LogQuestion) -> Measured:
     """Return the parts and wholes of the sources, each whole at most the cap and its part in proportion."""
     table, columns = rewards.sources, rewards.columns
-    assert table is not None and table.of is not None
+    assert table is not None
+    assert table.of is not None
     per = "" if columns is None else columns.per or ""
     for name, value in (("bounds", question.bounds), ("sigma", question.sigma)):
         if value is not None:
@@ -181,8 +182,8 @@ def _ask_for_cap(rewards: Rewards, of: np.ndarray, per: str) -> UnclearError:
     few = [("if those who have more may count as much as that", cap)] if cap < highest else []
     above = int((of > cap).sum())
     question = (
-        f"How much of {per!r} may one source count? One has {highest:,.6g}; the less it is, the sharper the answer, as a "
-        f"fake source may count all of it."
+        f"How much of {per!r} may one source count? One has {highest:,.6g}; the less it is, the sharper the answer, as "
+        "a fake source may count all of it."
     )
     if few:
         question += f" Only {above:,} of {of.size:,} have more than {cap:,.6g}."

@@ -1,11 +1,11 @@
 """The evidence about ratios of sums, such as clicks per impression, where sources are the units (section 17).
 
-Source i has a part C of a whole I on an arm, 0 <= C <= I <= M, and theta = E[C] / E[I]. With x = C / M and w = I / M,
+Source i has a part C of a whole I on an arm, 0 <= C <= I <= M; theta = E[C] / E[I]. With x = C / M and w = I / M,
 
     up, for theta > r:      1 + lambda (x - r w) / r          at least 1 - lambda, falls with r
     down, for theta < r:    1 - lambda (x - r w) / (1 - r)    at least 1 - lambda, rises with r
 
-have means of at most 1 if theta <= r, and theta >= r. If theta of b is not above that of a, some r lies between them, so
+have means of at most 1 if theta <= r, and theta >= r. If theta of b is not above that of a, some r lies between, so
 the infimum over r of the mixture of up of b times down of a is evidence. On a cell of r it is at least what up gives at
 the right end times what down gives at the left one. The cells are for the bound alone: they may go by the data.
 """
@@ -136,7 +136,7 @@ class RatioEvidence(SourceEvidence):
         return None
 
     def _least(self, b: int, a: int, count: float, lead: float = 0.0, times: float = 1.0) -> float:
-        """Return a lower bound of the infimum over r of the evidence that theta of b is above r + lead, and a's below r.
+        """Return what the evidence is at least, over r, that theta of b is above r + lead and that of a below r.
 
         Cells of r between the two ratios are small, and those that may have the infimum are cut again.
         """

@@ -9,7 +9,7 @@ _ONE_NUMBER = {
     "first": "of a source's rewards for an arm the first counts, so that people may stop as they please",
     "last": "of a source's rewards for an arm the last counts; which one is the last does not depend on the rewards",
     "mean": "a source counts with the mean of its rewards for an arm; how many it gives does not depend on them",
-    "sum": "a source counts with the sum of its rewards for an arm over the time of the log, which does not depend on them",
+    "sum": "a source counts with the sum of its rewards for an arm over the time of the log, which was fixed",
     "any": "a source counts with 1 for an arm if any of its rewards is 1; how many it gives does not depend on them",
 }
 _SINGLE = {

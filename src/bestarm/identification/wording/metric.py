@@ -106,8 +106,10 @@ class Metric:
     def best(self, lower_is_better: bool = False) -> str:
         """Return what is said of the best arm.
 
-        >>> Metric(reward="clicks", per="impressions").best(), Metric(reward="stars", per_source="mean").best()
-        ('has the highest ratio of clicks to impressions', 'has the highest mean stars, each source counted by its mean')
+        >>> Metric(reward="clicks", per="impressions").best()
+        'has the highest ratio of clicks to impressions'
+        >>> Metric(reward="stars", per_source="mean").best()
+        'has the highest mean stars, each source counted by its mean'
         """
         which = "lowest" if lower_is_better else "highest"
         if self.per:
