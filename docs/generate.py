@@ -66,6 +66,13 @@ def errors_page() -> str:
     return _filled(_filled(page, "classes", classes), "rules", rules)
 
 
+def json_page() -> str:
+    """The page on JSON with its table of keys."""
+    from docs.json_output import json_table
+
+    return _filled((HERE / "reference" / "json.md").read_text(encoding="utf-8"), "keys", json_table())
+
+
 def _filled(page: str, name: str, lines: list[str]) -> str:
     """Return a page with other lines between the two comments of a name."""
     before, begin, rest = re.split(rf"(<!-- {name}.*?-->\n)", page)
@@ -101,6 +108,7 @@ PAGES = {
     HERE / "reference" / "methods.md": methods_page,
     HERE / "reference" / "cli.md": cli_page,
     HERE / "reference" / "errors.md": errors_page,
+    HERE / "reference" / "json.md": json_page,
     HERE / "explanation" / "guarantees.md": guarantees_page,
 }
 

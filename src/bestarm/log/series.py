@@ -38,9 +38,9 @@ class Series:
         How many rewards there are on each day, on all arms.
     arms : tuple of ArmSeries
         Of at most 20 arms, the winner or leader first: `label`, `number`, `mean`, `low` and `high`, each with an entry
-        per day. A band holds with probability 0.95 for its day and arm alone, if nothing is fake: Wilson's interval for
-        rewards of 0 and 1, else one by the normal law. It is no proof. Means and bands are of all rows, also if sources
-        are counted.
+        per day. A band holds with probability about 0.95 for its day and arm alone, if nothing is fake: Wilson's
+        interval for rewards of 0 and 1, else one by the normal law. It is no proof. Means and bands are of all rows,
+        also if sources are counted.
     left_out : int
         How many arms are not among them.
     trend : Trend or None
