@@ -133,6 +133,7 @@ def test_every_query_makes_at_most_one_table_and_names_the_tables_it_reads() -> 
         *(
             "arms",
             "cells",
+            "counted_rows",
             "first_rows",
             "firsts",
             "grouped",
