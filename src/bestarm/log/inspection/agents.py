@@ -53,8 +53,9 @@ def find_agents(watch: Watch) -> list[Finding]:
     one = found.size == 1
     what = "is a program by its name" if one else "are programs by their names"
     if greedy.any():
-        does, do = f"gets the highest {watch.metric.reward or 'reward'} nearly always", "get the highest"
-        what = does if one else f"{do} {watch.metric.reward or 'reward'} nearly always"
+        reward = watch.metric.reward or "reward"
+        which = f"{reward} = 1" if watch.metric.is_rate else f"the highest {reward}"
+        what = f"{'gets' if one else 'get'} {which} nearly always"
         if (by_name & ~greedy).any():
             what += ", or are programs by their names"
     few = ", ".join(repr(names[index][:60]) for index in found[:3]) + (", ..." if found.size > 3 else "")
