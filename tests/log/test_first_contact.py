@@ -109,6 +109,16 @@ def test_of_two_rewards_one_is_asked_for_with_commands_that_work(tmp_path: Path)
     assert bestarm(*second, "--bounds", "0,1", folder=tmp_path).stdout.startswith("B ")
 
 
+@pytest.mark.parametrize("number", ["item", "question_id"])
+def test_a_column_of_tests_for_each_arm_is_offered_as_wide(tmp_path: Path, number: str) -> None:
+    rows = [f"{i + 1},{int(i % 10 < 7)},{int(i % 10 < 5)},{int(i % 10 < 6)}" for i in range(3000)]
+    done = bestarm("identify", written(tmp_path, f"{number},claude,gpt,llama", rows))
+    assert (done.returncode, done.stdout) == (2, "")
+    (pasted,) = commands(done)
+    assert pasted[-3:] == ["--wide", "--arm", "claude,gpt,llama"]
+    assert bestarm(*pasted).stdout.startswith("claude ")
+
+
 def test_of_two_arms_one_is_asked_for(tmp_path: Path) -> None:
     path = written(tmp_path, "model,prompt,score", [f"{'AB'[i % 2]},{'xyz'[i % 3]},{i % 2}" for i in range(60)])
     with pytest.raises(UnclearError, match="Which column has the arm: 'model' or 'prompt'") as asked:
@@ -289,6 +299,13 @@ def test_a_wrong_row_of_totals_is_refused_or_left_out_as_a_whole(tmp_path: Path,
         read_log(log, successes="conversions", visits="visitors")
     kept = read_log(log, successes="conversions", visits="visitors", on_bad_row="skip")
     assert (kept.total, kept.health.bad_rows) == (1620, 1)
+
+
+def test_a_table_of_a_newsletter_is_asked_about(tmp_path: Path) -> None:
+    path = written(tmp_path, "Newsletter,opened,sent", ["Spring,1234,10000", "Summer,1510,10050"])
+    pasted, _ = commands(bestarm("identify", path))
+    assert pasted[-4:] == ["--successes", "opened", "--visits", "sent"]
+    assert bestarm(*pasted).stdout.startswith("Summer is opened most often")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from bestarm.phrases import Call, Setting, phrase, without_secrets
 
 _TAKE_NO = ("counted", "time")  # options whose value `no` is False in Python
 _FLAGS = {"address": "--dask"}  # where the flag is not the name of the parameter
+_FLAGS_WITH_ARMS = ("--wide",)  # whose value in Python is a list of arms
 _OPPOSITES = {"--lower-is-better": "--higher-is-better"}  # flags that stand for False
 
 
@@ -18,10 +19,14 @@ def cli_syntax(mentioned: Setting | Call) -> str:
 
     >>> cli_syntax(Setting("on_bad_row", "skip")), cli_syntax(Setting("time", False))
     ('--on-bad-row skip', '--time no')
+    >>> cli_syntax(Setting("wide", ("A", "B")))
+    '--wide --arm A,B'
     """
     if isinstance(mentioned, Call):
         return _command(sys.argv[1:], mentioned.settings)
     flag, value = _flag(mentioned), mentioned.value
+    if flag in _FLAGS_WITH_ARMS and isinstance(value, tuple):
+        return f"{flag} {cli_syntax(Setting('arm', value))}"
     if value is ... or value is True:
         return flag
     if value is False:

@@ -30,7 +30,7 @@ _REWARDS = (
 )
 _SUCCESSES = (
     "successes conversions clicks purchases orders signups sales wins buys downloads opens replies subscriptions "
-    "converted clicked purchased bought converters buyers subscribers",
+    "converted clicked purchased bought opened ordered subscribed converters buyers subscribers openers",
 )
 _VISITS = (
     "visits visitors impressions views pageviews sessions users trials participants exposures sent delivered requests "

@@ -164,7 +164,7 @@ class _Choice:
         one = (*arm, Setting("reward", successes[0]))
         question = f"A row seems to count {successes[0]!r} of {visits[0]!r}."
         choices = [
-            (f"if a row is about several {visits[0]}", Call(both, self._data)),
+            (f"if a row is a total, of {visits[0]!r} in all", Call(both, self._data)),
             (f"if a row is a single reward, {successes[0]}", Call(one, self._data)),
         ]
         raise UnclearError("successes", question, choices)
@@ -344,6 +344,11 @@ class _Choice:
         self, parameter: str, several: Sequence[str], answers: Sequence[tuple[str, ...]], parameters: tuple[str, ...]
     ) -> InputError:
         """Return the question which column is meant, with a call for each answer."""
+        tests = self._tests()
+        if len(tests) < len(self._names) and tests:
+            wide = Call((Setting("wide", tests),), self._data)
+            question = f"No column names the arms; {_all_of(tests)} have two values each, 0 and 1 or yes and no."
+            return UnclearError("wide", question, [("if each of them has the rewards of one arm", wide)])
         if not answers and self._looks_wide():
             wide = Call((Setting("wide", True),), self._data)
             question = "No column names the arms, and there are numbers in all of them."
@@ -366,6 +371,17 @@ class _Choice:
         free = [name for name in self._names if not self._is_something_else(name, "reward")]
         seen = self._contents.of(free)
         return len(free) > 1 and all(seen[name].cells and seen[name].may_be_reward for name in free)
+
+    def _tests(self) -> tuple[str, ...]:
+        """Return several columns of 0 and 1, if nothing was said of the columns and no other has an arm in it."""
+        if self._spec.arm is not None or self._spec.reward is not None:
+            return ()
+        seen = self._contents.of(self._names)
+        if any(clarity(name, "arm") and seen[name].may_be_arm and not seen[name].is_binary for name in self._names):
+            return ()
+        found = tuple(name for name in self._names if seen[name].looks_like_reward and not clarity(name, "reward"))
+        rest = [name for name in self._names if name not in found]
+        return found if len(found) > 1 and not any(seen[name].looks_like_arm for name in rest) else ()
 
     def _refuse_battles(self) -> None:
         """Refuse a log with two arms and a winner per row: no reward in it is of one arm."""
@@ -474,6 +490,11 @@ def _check_distinct(columns: LogColumns) -> None:
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(repr(name) for name in names[:12])
     return shown + (", ..." if len(names) > 12 else "")
+
+
+def _all_of(names: Sequence[str]) -> str:
+    """Return 'a', 'b' and 'c'."""
+    return _either(names).replace(" or ", " and ") if len(names) <= 12 else _listed(names)
 
 
 def _either(names: Sequence[str]) -> str:
