@@ -336,17 +336,17 @@ TIES: dict[str, tuple[list[list[int]], Sequence[float]]] = {
 def test_at_a_tie_an_arm_is_named_with_probability_at_most_delta(name: str) -> None:
     numbers, rates = TIES[name]
     random = np.random.default_rng(16)
-    wrong = sum(names(tie(random, numbers, list(rates))) is not None for _ in range(250))
-    assert is_believable(wrong, 250)
+    wrong = sum(names(tie(random, numbers, list(rates))) is not None for _ in range(80))
+    assert is_believable(wrong, 80)
 
 
 def test_single_blocks_may_differ_as_long_as_the_average_over_matches_does_not() -> None:
     random, wrong = np.random.default_rng(17), 0
-    for _ in range(400):
+    for _ in range(80):
         b = [random.binomial(1, 0.6, 50).astype(float), random.binomial(1, 0.2, 100).astype(float)]
         a = [random.binomial(1, 0.4, 100).astype(float), random.binomial(1, 0.4, 50).astype(float)]
         wrong += names([a, b]) is not None  # + 0.2 in 50 matches, - 0.2 in 50
-    assert is_believable(wrong, 400)
+    assert is_believable(wrong, 80)
 
 
 def fake(cells: Cells, count: int) -> Cells:
@@ -363,17 +363,17 @@ def fake(cells: Cells, count: int) -> Cells:
 @pytest.mark.parametrize("count", [5, 25])
 def test_fakes_within_the_count_do_not_get_a_tie_named_more_often_than_delta(count: int) -> None:
     random, wrong = np.random.default_rng(18), 0
-    for _ in range(300):
+    for _ in range(80):
         cells = fake(tie(random, [[60] * 10, [0] * 5 + [60] * 5], list(np.linspace(0.1, 0.6, 10))), count)
         wrong += names(cells, count) == 1
-    assert is_believable(wrong, 300)
+    assert is_believable(wrong, 80)
     worse = names(fake(tie(random, [[60] * 10] * 2, [0.3] * 10), 60), 0)
     assert worse == 1  # without an allowance they do
 
 
 def test_a_late_arm_under_a_trend_is_crowned_without_blocks_and_the_right_arm_with_them() -> None:
-    crowned = [(identify_log(log, block="none").best, identify_log(log).best) for log in late_logs(3)]
-    assert crowned == [("B", "A")] * 3
+    crowned = [(identify_log(log, block="none").best, identify_log(log).best) for log in late_logs(2)]
+    assert crowned == [("B", "A")] * 2
 
 
 @pytest.mark.slow

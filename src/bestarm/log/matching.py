@@ -61,7 +61,8 @@ class Shuffled:
 
     def shared(self, b: int, a: int) -> NDArray[np.bool_]:
         """Return whether two arms both have rewards in each block."""
-        return np.minimum(self.numbers[b], self.numbers[a]) > 0
+        found: NDArray[np.bool_] = np.minimum(self.numbers[b], self.numbers[a]) > 0
+        return found
 
     def of(self, arm: int, blocks: NDArray[np.bool_]) -> Array:
         """Return the rewards of an arm in some blocks."""
@@ -267,4 +268,5 @@ def _binned(values: Array, least: float) -> tuple[Array, Array]:
     part, cell = place - cell, cell.astype(np.int64)
     counts = np.bincount(cell, 1.0 - part, _CELLS + 1) + np.bincount(cell + 1, part, _CELLS + 1)
     used = counts > 0.0
-    return (least + width * np.arange(_CELLS + 1))[used], counts[used]
+    ends = least + width * np.arange(_CELLS + 1)
+    return np.asarray(ends[used], np.float64), np.asarray(counts[used], np.float64)

@@ -111,7 +111,8 @@ class Within:
         """Return what was looked at, for the sentence."""
         shared = f"{self.blocks:,} {self.noun}{'' if self.blocks == 1 else 's'}"
         matches = f"{self.matches:,} match{'' if self.matches == 1 else 'es'}"
-        return f"in {pulls - self.unused:,} rewards compared {self.on_the_same} ({matches} with {self.rival!r} in {shared})"
+        pairs = f"{matches} with {self.rival!r} in {shared}"
+        return f"in {pulls - self.unused:,} rewards compared {self.on_the_same} ({pairs})"
 
 
 # ------------------------------------------------------------------------------------------------------- assumptions
