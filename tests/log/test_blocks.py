@@ -367,7 +367,7 @@ def test_fakes_within_the_count_do_not_get_a_tie_named_more_often_than_delta(cou
         cells = fake(tie(random, [[60] * 10, [0] * 5 + [60] * 5], list(np.linspace(0.1, 0.6, 10))), count)
         wrong += names(cells, count) == 1
     assert is_believable(wrong, 80)
-    worse = names(fake(tie(random, [[60] * 10] * 2, [0.3] * 10), 60), 0)
+    worse = names(fake(tie(random, [[60] * 10] * 2, [0.3] * 10), 150), 0)
     assert worse == 1  # without an allowance they do
 
 
