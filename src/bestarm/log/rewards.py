@@ -140,14 +140,10 @@ class Health:
         if self.repeated and self.layout == "counted":
             said.append(f"{_number(self.repeated, 'row')} for an arm that already had one; the counts were added.")
         elif self.repeated and self.per_source in ("mean", "sum", "any"):
-            what = (
-                "it counts with 1 if any of its rewards"
-                if self.per_source == "any"
-                else f"the {self.per_source} of its rewards"
-            )
+            what = "whether any" if self.per_source == "any" else f"the {self.per_source}"
             said.append(
-                f"{_number(self.repeated, 'reward')} by a source that had already rewarded that arm; {what} for the arm "
-                f"{'is 1' if self.per_source == 'any' else 'counts'}."
+                f"{_number(self.repeated, 'reward')} by a source that had already rewarded that arm; {what} of its "
+                f"rewards for the arm {'is 1 ' if self.per_source == 'any' else ''}counts."
             )
         elif self.repeated:
             which = "last" if self.per_source == "last" else "first"

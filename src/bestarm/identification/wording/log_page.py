@@ -76,12 +76,9 @@ class PageWords(LogWords):
         """Return which rewards were weighed: not those that sigma was estimated from, nor a source's later ones."""
         result = self.result
         if result.metric.counts_sources:
-            how = (
-                f"the sums of {result.metric.reward} and {result.metric.per}"
-                if result.metric.per
-                else (f"one number, the {result.metric.per_source},")
-            )
-            return f"{capital(how)} of each source for each arm (there are {result.rows:,})"
+            sums = f"The sums of {result.metric.reward} and {result.metric.per}"
+            how = sums if result.metric.per else "All numbers, one"
+            return f"{how} of each source for each arm (there are {result.rows:,})"
         if result.within is not None and result.within.unused:
             return f"{result.pulls - result.within.unused:,} of the {result.rows:,} rewards of a log"
         if result.pulls == result.rows:
@@ -98,8 +95,9 @@ class PageWords(LogWords):
         else:
             yield f"epsilon = {result.epsilon:g}: {self._epsilon_means()}."
         if result.bounds is not None:
+            capped = "" if result.cap is None or result.metric.per else ", as what is more counts as that"
             what = f"The ratio of {result.metric.reward} to {result.metric.per}" if result.metric.per else "A reward"
-            yield f"{what} lies between {result.bounds[0]:g} and {result.bounds[1]:g}{result.metric.up_to(result.cap)}."
+            yield f"{what} lies between {result.bounds[0]:g} and {result.bounds[1]:g}{capped}."
         else:
             known = ""
             if result.sigma_from is not None:
@@ -298,7 +296,8 @@ class PageWords(LogWords):
         """Return how to read the table of arms."""
         order = "Order: the winner or leader, then the arms not ruled out, then the others"
         negative = any(lead < 0.0 for lead in self.leads.values())
-        said = f"{order}, each group from the highest down. {self._what_means_are()}"
+        way = "lowest up" if self.result.lower_is_better else "highest down"
+        said = f"{order}, each group from the {way}. {self._what_means_are()}"
         return said + (" A negative lead: the arm may be ahead." if negative else "")
 
     def _what_means_are(self) -> str:

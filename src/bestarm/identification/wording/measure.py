@@ -34,6 +34,8 @@ def assumed(promise: str, metric: Metric, cap: float | None, *, single: bool) ->
         said = said.replace(ONE_MEAN, ratio) + f"; a source with more than {cap:,.6g} {metric.per!r} counts with "
         said += f"{cap:,.6g}, and with {metric.reward!r} in proportion"
         return said if single else f"{said}; {_OTHERS}"
+    if metric.counts_sources:
+        said = said.replace(ONE_MEAN, "these numbers of honest sources of an arm have one mean")
     if metric.per_source:
         said += f"; {(_SINGLE if single else _ONE_NUMBER)[metric.per_source]}"
         if metric.per_source in ("sum", "any", "mean", "last") and not single and BOTH not in promise:
