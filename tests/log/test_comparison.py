@@ -14,9 +14,11 @@ import pytest
 from scipy import stats
 
 from bestarm.errors import InputError
+from bestarm.identification.finding import Finding
 from bestarm.log.coins import most_fakes
 from bestarm.log.rewards import Rewards
 from bestarm.log.segments import SegmentedResult
+from bestarm.log.trust import with_findings
 from bestarm.log.uplift import Ends, least_ratio
 from bestarm.log.verdict import identify_log
 from command_line import bestarm
@@ -100,13 +102,13 @@ def test_a_control_that_is_no_arm_is_refused_with_the_arms() -> None:
 
 
 def test_a_finding_counts_against_each_arm_by_what_that_survives() -> None:
-    log = frame()
-    bots = pd.DataFrame({"variant": "b", "converted": 1, "country": "DE", "user_id": np.repeat([900_001, 900_002], 150)})
-    result = identify_log(pd.concat([log, bots], ignore_index=True), control="a")
-    by_label = {each.label: each for each in result.comparisons}
-    assert by_label["b"].better and by_label["b"].doubts and not by_label["b"].trusted
-    assert not result.trusted
-    assert "b over a survives" in by_label["b"].doubts[0]
+    result = identify_log(visits((300, 3000), (390, 3000), (600, 3000)), control="A")
+    strong, weak = result.comparisons
+    assert strong.overturn is not None and weak.overturn is not None and weak.overturn < 100 < strong.overturn
+    found = with_findings(result, [Finding("duplicates", 100, None, 0.01, "100 visits occur twice")])
+    strong, weak = found.comparisons
+    assert strong.trusted and not weak.trusted and not found.trusted
+    assert found.doubts == ("100 visits occur twice: more than the lead of B over A survives.",)
 
 
 @pytest.mark.slow
@@ -127,16 +129,16 @@ def test_a_tie_with_the_control_is_decided_wrongly_at_most_as_often_as_promised(
 
 def test_the_least_ratio_is_that_of_a_fine_grid() -> None:
     random = np.random.default_rng(4)
-    for _ in range(100):
+    for _ in range(30):
         b, a = np.sort(random.uniform(0.01, 0.9, (2, 2)), axis=1)
-        means_b, means_a = np.meshgrid(np.linspace(*b, 500), np.linspace(*a, 500))
+        means_b, means_a = np.meshgrid(np.linspace(*b, 200), np.linspace(*a, 200))
         odds = means_b * (1 - means_a) / (means_a * (1 - means_b))
         log_odds = float(np.quantile(np.log(odds), random.uniform(0.05, 0.6)))
         inside = np.log(odds) >= log_odds
         found = least_ratio(log_odds, Ends(*map(float, b)), Ends(*map(float, a)))
         least = float((means_b / means_a)[inside].min())
         assert found <= least * (1.0 + 1e-9)
-        assert found == pytest.approx(least, rel=0.05)
+        assert found == pytest.approx(least, rel=0.1)
 
 
 @pytest.mark.slow
