@@ -310,7 +310,9 @@ def test_any_wrong_segment_is_within_delta() -> None:
 def test_the_command_line_writes_all_of_it(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     frame().to_csv(log, index=False)
-    done = bestarm("identify", log, "--control", "a", "--report", tmp_path / "r.html", "--certificate", tmp_path / "c.json")
+    done = bestarm(
+        "identify", log, "--control", "a", "--report", tmp_path / "r.html", "--certificate", tmp_path / "c.json"
+    )
     assert done.stdout.startswith("c beats the control a: ") and done.returncode == 0
     assert "which variants beat the control a?" in (tmp_path / "r.html").read_text()
     assert bestarm("verify", tmp_path / "c.json", log).returncode == 0

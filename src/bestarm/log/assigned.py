@@ -43,6 +43,15 @@ def check_comparison(question: LogQuestion) -> None:
         raise InputError("paired", "come without arms that were drawn at random", True, fix)
 
 
+def check_replay(question: LogQuestion, where: str | None) -> None:
+    """Reject what a replay in order does not know."""
+    asked = {"control": question.control, "assigned": question.assigned or None, "where": where}
+    for name, value in asked.items():
+        if value is not None:
+            fix = Phrase("leave out {}", Setting("sequential", True))
+            raise InputError(name, "be asked of all rows at once", "a replay in order", fix)
+
+
 def units(rewards: Rewards) -> Rewards:
     """Return the very first reward of each source; without sources each reward is a unit.
 

@@ -23,7 +23,7 @@ from bestarm.identification.wording.log_verdict import hardly_comparable, mostly
 from bestarm.identification.wording.measure import assumed
 from bestarm.identification.wording.metric import Metric
 from bestarm.identification.wording.text import share_shown
-from bestarm.log.assigned import DRAWN, of_units, units
+from bestarm.log.assigned import DRAWN, check_replay, of_units, units
 from bestarm.log.assumptions import check_log, check_missing, lost_beyond, promise
 from bestarm.log.bands import with_series
 from bestarm.log.blocks import as_one_block, check_block, may_block, takes_batches
@@ -229,6 +229,7 @@ def identify_log(
                 raise InputError(name, "be left out for a replay", value, "all rows are weighed at once without it")
         from bestarm.log.replay import replay_log
 
+        check_replay(question, where)
         return replay_log(data, spec, question, progress=progress, **(replay or {}))
     if replay:
         rule = Phrase("come with {}", Setting("sequential", True))
