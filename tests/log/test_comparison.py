@@ -78,7 +78,9 @@ def test_what_a_variant_survives_is_the_largest_number_of_flips_in_the_worst_spl
 def test_a_verdict_with_a_control_names_what_it_proves_and_no_more() -> None:
     result = identify_log(frame(), control="a")
     assert [each.label for each in result.comparisons] == ["c", "b"]
-    assert result.best == "c" and result.candidates == ("c",) and result.trusted
+    assert result.best == "c"
+    assert result.candidates == ("c",)
+    assert result.trusted
     assert result.lines[0].startswith("c beats the control a: ")
     assert "best" not in " ".join(result.lines)
     assert "highest mean" not in str(result)
@@ -91,8 +93,12 @@ def test_lower_is_better_turns_everything_around() -> None:
     log = frame().assign(converted=lambda rows: 1 - rows["converted"])
     lower = identify_log(log, control="a", lower_is_better=True).comparisons[0]
     higher = identify_log(frame(), control="a").comparisons[0]
-    assert lower.better and lower.overturn == higher.overturn and lower.lead == pytest.approx(higher.lead)
-    assert lower.uplift is not None and lower.uplift.high < 0.0 and lower.uplift.estimate < lower.uplift.high
+    assert lower.better
+    assert lower.overturn == higher.overturn
+    assert lower.lead == pytest.approx(higher.lead)
+    assert lower.uplift is not None
+    assert lower.uplift.high < 0.0
+    assert lower.uplift.estimate < lower.uplift.high
 
 
 def test_a_control_that_is_no_arm_is_refused_with_the_arms() -> None:
@@ -104,10 +110,14 @@ def test_a_control_that_is_no_arm_is_refused_with_the_arms() -> None:
 def test_a_finding_counts_against_each_arm_by_what_that_survives() -> None:
     result = identify_log(visits((300, 3000), (390, 3000), (600, 3000)), control="A")
     strong, weak = result.comparisons
-    assert strong.overturn is not None and weak.overturn is not None and weak.overturn < 100 < strong.overturn
+    assert strong.overturn is not None
+    assert weak.overturn is not None
+    assert weak.overturn < 100 < strong.overturn
     found = with_findings(result, [Finding("duplicates", 100, None, 0.01, "100 visits occur twice")])
     strong, weak = found.comparisons
-    assert strong.trusted and not weak.trusted and not found.trusted
+    assert strong.trusted
+    assert not weak.trusted
+    assert not found.trusted
     assert found.doubts == ("100 visits occur twice: more than the lead of B over A survives.",)
 
 
@@ -172,7 +182,8 @@ def test_an_uplift_is_positive_if_and_only_if_an_arm_is_named_over_the_next() ->
 
 def test_an_uplift_over_a_mean_that_may_be_0_has_no_upper_bound() -> None:
     result = identify_log(visits((0, 500), (40, 500)))
-    assert result.uplift is not None and math.isinf(result.uplift.high)
+    assert result.uplift is not None
+    assert math.isinf(result.uplift.high)
     assert json.loads(result.to_json())["uplift"]["high"] is None
 
 
@@ -216,7 +227,9 @@ def test_a_coin_whose_fakes_do_their_worst_is_within_delta(sees: bool) -> None:
 def test_an_answer_at_a_chance_is_that_of_fisher_with_as_many_flips() -> None:
     log = visits((150, 3000), (260, 3000))
     result = identify_log(log, assigned=True)
-    assert result.exact and result.options["contamination"] == "prescient" and result.tolerance is not None
+    assert result.exact
+    assert result.options["contamination"] == "prescient"
+    assert result.tolerance is not None
 
     def is_named(epsilon: float) -> bool:
         level = 0.05 * 0.05 / 2
@@ -225,7 +238,8 @@ def test_an_answer_at_a_chance_is_that_of_fisher_with_as_many_flips() -> None:
         good_b, good_a = 260 - flips, 150 + flips
         return bool(stats.hypergeom.sf(good_b - 1, 6000, good_a + good_b, 3000) <= 0.95 * 0.05)
 
-    assert is_named(result.tolerance) and not is_named(result.tolerance + 1e-5)
+    assert is_named(result.tolerance)
+    assert not is_named(result.tolerance + 1e-5)
     assert "chance above" in result.lines[1]
 
 
@@ -234,8 +248,11 @@ def test_sources_that_were_drawn_an_arm_each_are_units() -> None:
     twice = pd.concat([log, log.assign(converted=1)], ignore_index=True)
     result = identify_log(twice, assigned=True, source="user_id")
     once = identify_log(log, assigned=True)
-    assert result.units == 6000 and result.rows == 12_000 and result.ignored == 6000
-    assert result.tolerance == once.tolerance and result.best == once.best
+    assert result.units == 6000
+    assert result.rows == 12_000
+    assert result.ignored == 6000
+    assert result.tolerance == once.tolerance
+    assert result.best == once.best
     assert "a user is fake with a chance" in result.lines[1]
 
 
@@ -256,7 +273,8 @@ def test_where_looks_at_the_same_rows_as_a_smaller_log(tmp_path: Path) -> None:
     for data in (tmp_path / "log.csv", log):
         result = identify_log(data, where="country = 'DE'", without="user_id % 2 = 0")
         expected = identify_log(few, without="user_id % 2 = 0")
-        assert result.means == expected.means and result.overturn == expected.overturn
+        assert result.means == expected.means
+        assert result.overturn == expected.overturn
         assert result.lines[0].startswith(f"Among the {result.rows:,} visits with country = 'DE', ")
         assert result.left_out == expected.left_out
     for bad in ("converted = 1", "nope = 1", "country ="):
@@ -268,11 +286,14 @@ def test_where_looks_at_the_same_rows_as_a_smaller_log(tmp_path: Path) -> None:
 def test_segments_are_the_verdicts_on_their_rows_at_a_share_of_delta() -> None:
     log = frame()
     result: Any = identify_log(log, by="country")
-    assert isinstance(result, SegmentedResult) and list(result) == ["DE", "FR", "(empty)"]
+    assert isinstance(result, SegmentedResult)
+    assert list(result) == ["DE", "FR", "(empty)"]
     for segment, found in result.items():
         rows = log[log["country"] == segment.replace("(empty)", "")]
         alone = identify_log(rows.drop(columns="country"), delta=0.05 / 3)
-        assert found.means == alone.means and found.best == alone.best and found.overturn == alone.overturn
+        assert found.means == alone.means
+        assert found.best == alone.best
+        assert found.overturn == alone.overturn
         assert found.delta == pytest.approx(0.05 / 3)
     assert list(result.to_frame()["country"].unique()) == ["DE", "FR", "(empty)"]
     assert [each["segment"] for each in json.loads(result.to_json())["segments"]] == ["DE", "FR", "(empty)"]
@@ -284,7 +305,8 @@ def test_a_segment_with_one_arm_has_no_verdict_but_shares_delta() -> None:
     log = frame()
     log = pd.concat([log, log[log["variant"] == "a"].head(5).assign(country="AT")], ignore_index=True)
     result: Any = identify_log(log, by="country")
-    assert result.skipped == {"AT": "a is the only arm in it"} and result["DE"].delta == 0.05 / 4
+    assert result.skipped == {"AT": "a is the only arm in it"}
+    assert result["DE"].delta == 0.05 / 4
 
 
 def test_bad_segments_are_refused() -> None:
@@ -313,10 +335,12 @@ def test_the_command_line_writes_all_of_it(tmp_path: Path) -> None:
     done = bestarm(
         "identify", log, "--control", "a", "--report", tmp_path / "r.html", "--certificate", tmp_path / "c.json"
     )
-    assert done.stdout.startswith("c beats the control a: ") and done.returncode == 0
+    assert done.stdout.startswith("c beats the control a: ")
+    assert done.returncode == 0
     assert "which variants beat the control a?" in (tmp_path / "r.html").read_text()
     assert bestarm("verify", tmp_path / "c.json", log).returncode == 0
     parts = bestarm("identify", log, "--by", "country", "--format", "json", "--report", tmp_path / "s.html")
-    assert len(json.loads(parts.stdout)["segments"]) == 3 and parts.returncode == 0
+    assert len(json.loads(parts.stdout)["segments"]) == 3
+    assert parts.returncode == 0
     assert "country = DE" in (tmp_path / "s.html").read_text()
     assert bestarm("identify", log, "--by", "country", "--format", "csv").stdout.startswith("segment,label,")
