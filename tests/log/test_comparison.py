@@ -54,9 +54,9 @@ def test_the_arms_that_beat_a_control_are_those_of_fishers_test_at_a_shared_leve
         goods = random.binomial(3000, [0.10, 0.11, 0.125, 0.13])
         result = identify_log(visits(*((int(good), 3000) for good in goods)), control="A")
         for each in result.comparisons:
-            good = int(goods["ABCD".index(each.label)])
+            good = int(goods["ABCD".index(str(each.label))])
             table = [[good, 3000 - good], [int(goods[0]), 3000 - int(goods[0])]]
-            p_value = stats.fisher_exact(table, alternative="greater").pvalue
+            p_value = stats.fisher_exact(np.array(table), alternative="greater").pvalue
             assert each.better == (p_value <= 0.95 * 0.05 / 3)
             assert each.p_value == pytest.approx(min(1.0, 3 * p_value / 0.95), rel=1e-6)
             assert each.better == (each.lead > 0.0) == (each.uplift is not None and each.uplift.low > 0.0)
@@ -141,7 +141,7 @@ def test_the_least_ratio_is_that_of_a_fine_grid() -> None:
     random = np.random.default_rng(4)
     for _ in range(30):
         b, a = np.sort(random.uniform(0.01, 0.9, (2, 2)), axis=1)
-        means_b, means_a = np.meshgrid(np.linspace(*b, 200), np.linspace(*a, 200))
+        means_b, means_a = np.meshgrid(np.linspace(b[0], b[1], 200), np.linspace(a[0], a[1], 200))
         odds = means_b * (1 - means_a) / (means_a * (1 - means_b))
         log_odds = float(np.quantile(np.log(odds), random.uniform(0.05, 0.6)))
         inside = np.log(odds) >= log_odds
@@ -194,8 +194,8 @@ def test_as_many_fakes_as_are_allowed_for_are_hardly_exceeded() -> None:
     numbers = np.array([500.0, 2000.0])
     for epsilon in (0.001, 0.01, 0.1):
         most = most_fakes(numbers, epsilon, 0.01)
-        assert (stats.binom.sf(most, numbers, epsilon) <= 0.01).all()
-        assert (stats.hypergeom.sf(most, 2500, math.floor(2500 * epsilon), numbers) <= 0.01).all()
+        assert np.all(stats.binom.sf(most, numbers, epsilon) <= 0.01)
+        assert np.all(stats.hypergeom.sf(most, 2500, math.floor(2500 * epsilon), numbers) <= 0.01)
     epsilons = [0.0, 1e-6, 1e-4, 1e-3, 0.01, 0.1, 0.3, 0.49]
     grown = [most_fakes(numbers, epsilon, 0.01) for epsilon in epsilons]
     assert all((one <= two).all() for one, two in itertools.pairwise(grown))
