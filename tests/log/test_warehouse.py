@@ -100,11 +100,13 @@ def test_a_certificate_of_a_table_holds_for_a_file_and_the_other_way_round(tmp_p
     frame, table = votes(), in_duckdb(votes())
     frame.to_csv(tmp_path / "votes.csv", index=False)
     for question in (STARS, VOTERS):
-        of_table = ba.identify_log(table, **question, inspect=False).certificate()
+        of_table = ba.identify_log(table, **question).certificate()
         of_rows = ba.identify_log(tmp_path / "votes.csv", **question, inspect=False).certificate()
         assert of_table["rows"] == of_rows["rows"]
         assert of_table["evidence"] == of_rows["evidence"]
         assert ba.verify_certificate(of_table, table).holds
+        assert ba.verify_certificate(of_table, tmp_path / "votes.csv").holds
+        assert ba.verify_certificate(of_rows, table).holds
         assert (
             ba.verify_certificate(of_rows, in_duckdb(frame.assign(stars=5))).reasons[0].startswith("The log has other")
         )

@@ -20,6 +20,7 @@ from bestarm.contamination import CONTAMINATIONS
 from bestarm.errors import InputError, NotFoundError
 from bestarm.identification.result import as_json
 from bestarm.identification.wording import certificate as words
+from bestarm.identification.wording.log_lines import COUNTED_THERE
 from bestarm.log.fingerprint import fingerprint
 from bestarm.log.question import LogQuestion
 from bestarm.log.rewards import Rewards
@@ -64,6 +65,8 @@ def basis_of(rewards: Rewards, spec: LogSpec, question: LogQuestion) -> Basis:
         asked |= _named(rewards.columns)
     if rewards.blocks is not None:
         asked |= rewards.blocks.asked
+    if rewards.health.counted_in:
+        asked["inspect"] = False  # so that it can be asked of a file with the same rows
     return Basis(rewards, asked)
 
 
@@ -184,7 +187,7 @@ def _verdict(result: LogResult) -> dict[str, Any]:
         "candidates": [str(label) for label in result.candidates],
         "status": result.status,
         "limit": result.limit,
-        "lines": result.lines,
+        "lines": [line for line in result.lines if line != COUNTED_THERE],
         "sentence": str(result),
         "trusted": result.trusted,
         "doubts": result.doubts,
