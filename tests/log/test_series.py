@@ -223,8 +223,8 @@ def frame(days: int = 21, per_day: int = 300) -> pd.DataFrame:
     rate = pd.Series(arm).map({"A": 0.3, "B": 0.2, "<b>C & co</b>": 0.1}).to_numpy() * (1.0 - 0.6 * day / days)
     when = pd.Timestamp("2024-03-04") + pd.to_timedelta(day * DAY + random.integers(0, 86400, rows), unit="s")
     kept = (day != 5) & ~((day == 7) & (arm == "B"))
-    log = pd.DataFrame({"variant": arm, "clicked": random.binomial(1, rate), "timestamp": when})
-    return log.loc[kept]
+    columns: dict[str, Any] = {"variant": arm, "clicked": random.binomial(1, rate), "timestamp": when}
+    return pd.DataFrame({name: column[kept] for name, column in columns.items()})
 
 
 @pytest.fixture(scope="module")
