@@ -86,7 +86,7 @@ def identify(*words: object) -> Callable[[Path], Any]:
 def over_time(folder: Path) -> Any:
     votes = pd.DataFrame({"variant": ["A", "B"] * 2100, "stars": [1, 2, 3, 5, 4, 4] * 700})
     votes["date"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(votes.index // 200, unit="D")
-    votes.loc[votes["date"].dt.dayofweek >= 5, "stars"] = 5
+    votes.loc[votes["date"].dt.day_of_week >= 5, "stars"] = 5
     votes["stars"] += votes.index / 4200
     votes.to_csv(folder / "votes.csv", index=False)
     return printed("identify", folder / "votes.csv", "--bounds", "1,6")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 import warnings
 from typing import TYPE_CHECKING, Literal
 
@@ -37,6 +38,7 @@ _FARTHEST, _MOST_FOUND = 4, 4  # how far out a finding may be to be drawn in its
 _STYLES = ("-", "--", "-.", ":")
 # Of the letters of a label, and of the figure's width in inches: for a wide screen or paper, and for a narrow screen.
 _WIDE, _TALL = (26, 10.0), (16, 4.7)
+_BESIDE_LABELS, _ALONE = 36, 46  # letters of a title on a narrow screen
 
 # Colour, marker, and whether it is filled.
 _MARKERS: dict[str, tuple[str, str, bool]] = {
@@ -107,7 +109,7 @@ def draw(
     if arms:
         panel = figure.add_subplot(grid[0, 0])
         draw_intervals(result, rows, panel, letters)
-        _entitle(panel, words.means_title(), words.means_more())
+        _entitle(panel, words.means_title(), words.means_more(), tall, _BESIDE_LABELS)
         if result.metric.is_rate:
             panel.xaxis.set_major_formatter(_as_percent)
             panel.locator_params(axis="x", nbins=6)  # "5.25 %" is long
@@ -118,7 +120,7 @@ def draw(
         other.tick_params(labelleft=tall)
         if result.metric.is_rate:
             other.xaxis.set_major_formatter(lambda value, _: f"{100.0 * value:g}")
-        _entitle(other, *words.leads_title(plain(words.first, letters - 6)))
+        _entitle(other, *words.leads_title(plain(words.first, letters - 6)), tall, _BESIDE_LABELS)
         other.set_xlabel("")
     if survival:
         draw_survival(result, figure.add_subplot(grid[first - (2 if curve else 1), :]), tall)
@@ -130,9 +132,15 @@ def draw(
     return figure
 
 
-def _entitle(axes: Axes, title: str, more: str) -> None:
-    axes.set_title(f"{title}\n", fontsize=11, loc="left")
-    axes.annotate(more, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=9, color=_GREY)
+def _entitle(axes: Axes, title: str, more: str, tall: bool, letters: int = 200) -> None:
+    """Write a title and a note above a panel; on a narrow screen in as many lines as fit beside labels of arms."""
+    most = letters if tall else 200
+    folded = textwrap.wrap(more, most)
+    axes.set_title(textwrap.fill(title, most) + "\n" * len(folded), fontsize=11, loc="left")
+    axes.annotate(
+        "\n".join(folded), (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=9,
+        color=_GREY,
+    )  # fmt: skip
 
 
 def draw_survival(result: LogResult, axes: Axes, tall: bool) -> None:
@@ -160,7 +168,7 @@ def draw_survival(result: LogResult, axes: Axes, tall: bool) -> None:
     axes.set_xlabel(words.fakes_axis())
     axes.spines[["top", "right"]].set_visible(False)
     cut = any(value < LEAST_SHOWN for _, value in result.survival)
-    _entitle(axes, words.survival_title(plain(words.first, 16 if tall else 26)), words.survival_more(cut))
+    _entitle(axes, words.survival_title(plain(words.first, 16 if tall else 26)), words.survival_more(cut), tall, _ALONE)
     axes.legend(fontsize=8, frameon=True, edgecolor="0.85", loc="lower right")
 
 
@@ -211,7 +219,7 @@ def _draw_curve(result: LogResult, axes: Axes, tall: bool) -> None:
         axes.set_ylim(0, 1.08 * len(result.arms))
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.tick_params(axis="x", labelsize=8 if tall else 10)
-    _entitle(axes, "what if more, or less, is fake?", "how many arms may be the best, at each epsilon")
+    _entitle(axes, "what if more, or less, is fake?", "how many arms may be the best, at each epsilon", tall, _ALONE)
     axes.set_xlabel("epsilon")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(fontsize=8, frameon=True, edgecolor="0.85", loc="best")
