@@ -87,6 +87,15 @@ class BlockTable:
         arm, block, count = self.arm[order], self.block[order], self.count[order]
         return replace(self, arm=arm, block=block, value=value[order], count=count)
 
+    def below(self, cap: float) -> BlockTable:
+        """Return the table with each reward above a cap as the cap."""
+        lines = np.stack([self.arm, self.block, np.minimum(self.value, cap)], axis=1)
+        each, which = np.unique(lines, axis=0, return_inverse=True)
+        count = np.bincount(which.ravel(), weights=self.count, minlength=len(each)).astype(np.int64)
+        return replace(
+            self, arm=each[:, 0].astype(np.int64), block=each[:, 1].astype(np.int64), value=each[:, 2], count=count
+        )
+
     def seed(self, labels: tuple[object, ...]) -> int:
         """Return a seed below 2^128: the SHA-256 of the whole table, whatever the order of the rows was."""
         digest = hashlib.sha256(json.dumps([[str(each) for each in labels], list(self.names)]).encode())
@@ -162,6 +171,9 @@ def check_block(spec: LogSpec, question: LogQuestion, sequential: bool) -> None:
     if question.sigma is not None:
         fix = "a match of two rewards needs a lowest and a highest one: give bounds in place of sigma"
         raise InputError("block", Phrase("come with {}", Setting("bounds")), spec.block, fix)
+    if question.control is not None:
+        fix = "an uplift over a control is one of plain means, and those within blocks differ from pair to pair; leave one out"
+        raise InputError("block", Phrase("not come with {}", Setting("control", question.control)), spec.block, fix)
     by_source = question.contamination is not None and getattr(question.contamination, "by_source", False)
     if by_source or question.paired or spec.source not in (None, False):
         fix = "sources are compared by their first rewards; leave out the source or the block"
@@ -173,7 +185,7 @@ def may_block(rewards: Rewards, spec: LogSpec, question: LogQuestion) -> bool:
     if spec.block == NONE:
         return False
     if spec.block is None:
-        is_fixed = question.stopping == "fixed" and question.sigma is None
+        is_fixed = question.stopping == "fixed" and question.sigma is None and question.control is None
         return is_fixed and rewards.sources is None and not rewards.missing.any()
     if rewards.missing.any():
         fix = Phrase("{} if being missing has nothing to do with what they would have been", Setting("missing", "drop"))

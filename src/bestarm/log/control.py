@@ -18,11 +18,11 @@ from bestarm.identification.comparison import Comparison
 from bestarm.identification.result import Limit, Status
 from bestarm.identification.robustness import largest_count
 from bestarm.log.exact import ExactEvidence
+from bestarm.log.judgement import Verdict, largest_epsilon
 from bestarm.log.question import LogQuestion
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.log.uplift import Uplifts
-from bestarm.log.verdict import Verdict, largest_epsilon
 from bestarm.problem import Problem
 
 FOR_UPLIFT = 0.05  # of delta, for the intervals of means that turn what is proved of a pair into an uplift

@@ -136,7 +136,8 @@ def _below(rewards: Rewards, cap: float) -> Rewards:
     values = tuple(np.minimum(each, cap) for each in rewards.values)
     table = rewards.sources
     sources = None if table is None else replace(table, value=np.minimum(table.value, cap))
-    return replace(rewards, values=values, sources=sources)
+    blocks = None if rewards.blocks is None else rewards.blocks.below(cap)
+    return replace(rewards, values=values, sources=sources, blocks=blocks)
 
 
 # ------------------------------------------------------------------------------------------------------------- ratios

@@ -34,7 +34,7 @@ _TAILS = np.linspace(0.02, 0.45, 44)  # p
 
 def with_estimated_sigma(rewards: Rewards, model: Contamination, question: LogQuestion) -> LogResult:
     """Return the verdict on a log with unknown sigma; the seed picks the rewards that it is estimated from."""
-    from bestarm.log.verdict import judge_rewards
+    from bestarm.log.judgement import judge_rewards
 
     delta, epsilon = checked(delta=question.delta, epsilon=question.least_epsilon)
     if model.by_source:
