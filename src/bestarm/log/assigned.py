@@ -19,6 +19,7 @@ from bestarm.phrases import Phrase, Setting
 
 if TYPE_CHECKING:
     from bestarm.log.question import LogQuestion
+    from bestarm.log.spec import LogSpec
 
 ASSIGNED = "prescient"  # what epsilon means if nothing else is said
 DRAWN = "the arm of each was drawn at random, so that nobody who faked a reward could choose its arm"
@@ -41,6 +42,20 @@ def check_comparison(question: LogQuestion) -> None:
     if question.paired:
         fix = Phrase("leave out {}: a source that was drawn one arm has no pair", Setting("assigned", True))
         raise InputError("paired", "come without arms that were drawn at random", True, fix)
+
+
+def check_measure(question: LogQuestion, spec: LogSpec) -> None:
+    """Reject a control of ratios, and a summary of sources whose arms were drawn at random."""
+    if question.control is not None and spec.per is not None:
+        fix = Phrase(
+            "leave out {}: the best ratio is named, with what it survives", Setting("control", question.control)
+        )
+        raise InputError("per", "come without a control", spec.per, fix)
+    asked = {"per": spec.per, "per_source": None if spec.per_source == "first" else spec.per_source}
+    for name, value in asked.items():
+        if question.assigned and value is not None:
+            fix = Phrase("leave out {}: then the first reward of a source counts", Setting("assigned", True))
+            raise InputError(name, "come without arms that were drawn at random", value, fix)
 
 
 def check_replay(question: LogQuestion, where: str | None) -> None:

@@ -296,16 +296,19 @@ class Verdict:
         """Return the uplift of the leader over the arm with the highest mean besides it."""
         leader, labels = self._leader, self._problem.labels
         others = [index for index in range(len(means)) if index != leader and not math.isnan(means[index])]
-        if standing is None or not others or math.isnan(means[leader]) or self._is_blocked:
-            return None  # within blocks the means of an arm differ from pair to pair
+        if standing is None or not others or math.isnan(means[leader]) or not self._has_plain_means:
+            return None
         other = max(others, key=lambda index: means[index])
         is_mirrored = bool(self._question.lower_is_better)
         found = Uplifts(self._evidence, self._own, self.for_means, is_mirrored, (leader, other))
         return found.of(leader, other, standing.leads.get(labels[other], -math.inf))
 
     @property
-    def _is_blocked(self) -> bool:
-        return isinstance(self._evidence, BlockEvidence) and bool(self._evidence.table.by)
+    def _has_plain_means(self) -> bool:
+        """Whether the mean of an arm is that of its rewards: not within blocks, nor where ratios are compared."""
+        if isinstance(self._evidence, BlockEvidence):
+            return not self._evidence.table.by
+        return not isinstance(self._evidence, RatioEvidence)
 
     def _row(self, index: int, active: bool) -> ArmRow:
         pile = self._evidence.piles[index]

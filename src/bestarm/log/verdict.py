@@ -11,7 +11,7 @@ from bestarm.contamination import Contamination, resolve
 from bestarm.errors import InputError
 from bestarm.identification.wording.measure import assumed
 from bestarm.identification.wording.metric import Metric
-from bestarm.log.assigned import check_replay, of_units, units
+from bestarm.log.assigned import check_measure, check_replay, of_units, units
 from bestarm.log.assumptions import check_log
 from bestarm.log.bands import with_series
 from bestarm.log.blocks import check_block, may_block
@@ -192,6 +192,7 @@ def identify_log(
     if by is not None:
         _refuse_by(data, by)
     check_block(spec, question, sequential)
+    check_measure(question, spec)
     if by is not None:
         from bestarm.log.segments import identify_segments
 
