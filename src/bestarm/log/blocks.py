@@ -172,7 +172,7 @@ def check_block(spec: LogSpec, question: LogQuestion, sequential: bool) -> None:
         fix = "a match of two rewards needs a lowest and a highest one: give bounds in place of sigma"
         raise InputError("block", Phrase("come with {}", Setting("bounds")), spec.block, fix)
     if question.control is not None:
-        fix = "within blocks the means of an arm differ from pair to pair, so that it has no uplift; leave one of them out"
+        fix = "within blocks the means of an arm differ from pair to pair, so it has no uplift; leave one of them out"
         raise InputError("block", Phrase("not come with {}", Setting("control", question.control)), spec.block, fix)
     by_source = question.contamination is not None and getattr(question.contamination, "by_source", False)
     if by_source or question.paired or spec.source not in (None, False):
