@@ -7,7 +7,7 @@ WORKERS ?= auto # processes of pytest: as many as there are cores; 0 for a debug
 # Each process begins at another end of the suite: what one has compiled the other finds, and few fixtures are made twice.
 SPREAD = -n $(WORKERS) --dist worksteal
 
-.PHONY: help run test test-slow test-plain test-oldest test-newest test-spark lint bench bench-against docs clean test-random
+.PHONY: help run test test-slow test-plain test-oldest test-newest test-warehouse lint bench bench-against docs clean test-random
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:[^#]*## /: /'
@@ -45,14 +45,15 @@ test-newest: $(STAMP) .venv-newest/.installed ## the engine with the newest ones
 	if [ "$$newest" = "$$here" ]; then echo "the newest are those of $(VENV), which make test has tried: $$newest"; \
 	else .venv-newest/bin/python -m pytest $(SPREAD) $(QUICK) $(ENGINE); fi
 
-# A local Spark, which needs Java (Debian's default-jre-headless), with the newest DuckDB: nothing here goes through its Ibis.
-test-spark: .venv-spark/.installed ## logs that are tables in a local Spark
-	.venv-spark/bin/python -m pytest -n 0 tests/log/test_warehouse_spark.py
+# Ibis needs an older DuckDB than the rest of the tests have, so that it has a .venv of its own; Spark needs Java.
+test-warehouse: .venv-warehouse/.installed ## logs that are tables in DuckDB, PostgreSQL, SQLite and a local Spark
+	.venv-warehouse/bin/python -m pytest $(SPREAD) tests/log/test_warehouse.py tests/log/test_warehouse_spark.py
+	.venv-warehouse/bin/python -m pytest -n 0 tests/project/test_docs.py -k warehouse.md
 
-.venv-spark/.installed: pyproject.toml constraints.txt
-	test -x .venv-spark/bin/python || $(PYTHON) -m venv .venv-spark
-	grep -v '^duckdb==' constraints.txt > .venv-spark/versions.txt
-	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-spark/versions.txt --editable '.[log]' 'ibis-framework[pyspark]' 'pyspark==4.0.5' hypothesis pytest pytest-xdist
+.venv-warehouse/.installed: pyproject.toml constraints.txt
+	test -x .venv-warehouse/bin/python || $(PYTHON) -m venv .venv-warehouse
+	grep -v '^duckdb==' constraints.txt > .venv-warehouse/versions.txt
+	.venv-warehouse/bin/python -m pip install --quiet --disable-pip-version-check --constraint .venv-warehouse/versions.txt --editable '.[warehouse,live,test]' 'duckdb==1.5.6' 'ibis-framework[pyspark]' 'pyspark==4.0.5'
 	touch $@
 
 .venv-%/.installed: pyproject.toml .ci/versions.py
@@ -84,4 +85,4 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 clean: ## remove environments and everything generated
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-spark results site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-warehouse results site .pytest_cache .mypy_cache .ruff_cache

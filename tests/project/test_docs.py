@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -78,9 +79,15 @@ SLOW |= {"own-method", "own-scenario"}
 SHOWN = ("bibtex", "json", "text")  # what is printed, or looked at: the only blocks besides those that run
 
 
+def needs(path: Path) -> list[Any]:
+    """What has to be installed for a page: Ibis is in an environment of its own, that of `make test-warehouse`."""
+    has_ibis = importlib.util.find_spec("ibis") is not None
+    return [pytest.mark.skipif(not has_ibis, reason="needs Ibis: make test-warehouse")] * (path.stem == "warehouse")
+
+
 def pages_with_examples() -> list[Any]:
     return [
-        pytest.param(str(path.relative_to(ROOT)), marks=[pytest.mark.slow] if path.stem in SLOW else [])
+        pytest.param(str(path.relative_to(ROOT)), marks=[*[pytest.mark.slow] * (path.stem in SLOW), *needs(path)])
         for path in WRITTEN
         if re.search(r"^ *```(python|sh|toml)$", path.read_text(encoding="utf-8"), re.M)
     ]
