@@ -71,7 +71,7 @@ def counted(table: Any, **question: Any) -> tuple[float, int, int]:
         prepare(part, *rest)
         sizes.append((part.fetched, part.size))
 
-    DatabasePart.prepare = watched  # type: ignore[method-assign]
+    DatabasePart.prepare = watched  # type: ignore[method-assign, assignment]
     try:
         begin = time.perf_counter()
         ba.identify_log(table, **question)

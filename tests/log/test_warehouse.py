@@ -34,7 +34,12 @@ def _closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Close all connections to servers at the end of a test."""
     opened: list[Any] = []
     connect = ibis.connect
-    monkeypatch.setattr(ibis, "connect", lambda url: opened.append(connect(url)) or opened[-1])
+
+    def connect_and_keep(url: str) -> Any:
+        opened.append(connect(url))
+        return opened[-1]
+
+    monkeypatch.setattr(ibis, "connect", connect_and_keep)
     yield
     for each in opened:
         each.disconnect()

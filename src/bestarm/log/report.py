@@ -288,9 +288,11 @@ def _settings(result: LogResult) -> Iterator[tuple[str, str]]:
     for name in ("good_enough", "paired"):
         if result.options.get(name):
             yield name, str(result.options[name])
-    for name, value in (("cap", result.cap), ("per", result.per), ("per_source", result.per_source)):
-        if value not in (None, ""):
-            yield name, f"{value:g}" if isinstance(value, float) else str(value)
+    if result.cap is not None:
+        yield "cap", f"{result.cap:g}"
+    for name, column in (("per", result.per), ("per_source", result.per_source)):
+        if column:
+            yield name, column
     if result.lower_is_better:
         yield "lower_is_better", "True"
     for name, value in (("control", result.control), ("where", result.where), ("segment", result.segment)):
