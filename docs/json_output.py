@@ -153,7 +153,7 @@ def _shown(annotation: str) -> tuple[str, type[Any] | None]:
     if annotation in _PLAIN:
         return _PLAIN[annotation], None
     if annotation.startswith("dict["):
-        return f"object: {_several(_shown(annotation[5:-1].split(', ')[1])[0])} by arm", None
+        return f"object: {_several(_shown(annotation[5:-1].partition(', ')[2])[0])} by arm", None
     if annotation.startswith("tuple["):
         items = annotation[6:-1].removesuffix(", ...")
         if items.startswith("tuple["):
@@ -166,18 +166,20 @@ def _shown(annotation: str) -> tuple[str, type[Any] | None]:
 
 
 def _several(shown: str) -> str:
-    return shown if shown == "text" else f"{shown}s"
+    return shown if shown == "text" else "2 numbers each" if shown == "list of 2 numbers" else f"{shown}s"
 
 
 def _class(name: str) -> type[Any]:
+    from bestarm.identification.comparison import Comparison, Uplift
     from bestarm.identification.finding import Finding
     from bestarm.identification.result import ArmRow
     from bestarm.identification.robustness import Sensitivity
     from bestarm.identification.waiting import Waiting
+    from bestarm.identification.wording.blocks import Within
     from bestarm.identification.wording.metric import Metric
     from bestarm.log.inspection.over_time import Scatter, Trend, Weekdays
     from bestarm.log.rewards import BadRow, Health
     from bestarm.log.series import ArmSeries, Series
 
     known: list[type[Any]] = [ArmRow, ArmSeries, BadRow, Finding, Health, Metric, Scatter, Sensitivity, Series, Trend]
-    return {each.__name__: each for each in [*known, Waiting, Weekdays]}[name]
+    return {each.__name__: each for each in [*known, Comparison, Uplift, Waiting, Weekdays, Within]}[name]

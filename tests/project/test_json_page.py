@@ -16,7 +16,7 @@ from command_line import bestarm
 from places import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
-BY_ARM = ("means.", "leads.", "discounted.", "more.", "options.")
+BY_ARM = ("means.", "leads.", "discounted.", "more.", "options.", "within.means.")
 KINDS = {str: "text", bool: "true or false", int: "integer", float: "number", list: "list", dict: "object"}
 
 
@@ -49,8 +49,11 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     log.loc[3, "clicked"] = "broken"
     log.to_csv(folder / "log.csv", index=False)
     log.iloc[4:40].to_csv(folder / "few.csv", index=False)
+    late = log.drop(index=3).loc[lambda each: (each["variant"] == "A") | (each["date"] > "2024-01-15")]
+    late.to_csv(folder / "late.csv", index=False)
     calls = [["log.csv", "--on-bad-row", "skip"], ["few.csv", "--epsilon", "0.01"], ["log.csv", "--on-bad-row", "skip"]]
     calls[2] += ["--source", "user_id"]
+    calls += [["late.csv"], ["few.csv", "--control", "A"]]
     return [json.loads(bestarm("identify", folder / name, *more, "--format", "json").stdout) for name, *more in calls]
 
 

@@ -108,9 +108,13 @@ class LogResult(LogFacts):
         The other arms compared with the control, the highest mean first. That those are better, leads and uplifts are
         right together with probability at least 1 - delta.
     assigned : bool
-        Whether arms were drawn at random, and `units` how many sources then count as one reward each, None without.
+        Whether arms were drawn at random.
+    units : int or None
+        If they were: how many sources count as one reward each; None without sources.
     where : str or None
-        The condition on rows that are looked at, and `segment` the segment that they are of.
+        The condition on rows that are looked at.
+    segment : str or None
+        The segment that they are of.
     cap : float or None
         The most that a reward counts; of a ratio, the most of the whole that a source counts.
     capped : int

@@ -69,8 +69,9 @@ class Health:
         Rows that were left out because the user said so, `left_out_how` which in a few words, and
         `left_out_by_rewards` whether rewards decided that.
     counted_in : str
-        The table of a database that counted the rows, empty where they were read; and `fetched` how many different rows
-        came back.
+        The table of a database that counted the rows; empty where they were read.
+    fetched : int
+        How many different rows came back from it.
     where : str
         Which rows were looked at, as a condition; empty if all of them were. All other counts are of these.
     per_source : str
