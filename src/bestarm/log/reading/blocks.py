@@ -80,7 +80,7 @@ def _block_of(log: OpenLog) -> tuple[str, str, str] | None:
         if asked is None:
             return None
         fix = f"no column has the name of a time, and dates {DATES} in it; or give the column of the {asked}s as block"
-        raise InputError("time", Phrase("be named for {}", Setting("block", asked)), None, fix)
+        raise InputError("time", Phrase("be given for {}", Setting("block", asked)), None, fix)
     ((first, last, number, are_whole),) = log.database.ask("span")
     if number and first >= _CALENDAR[0] and last <= _CALENDAR[1]:
         days, hours = (last - first) / _WIDTHS[DAY], (last - first) / _WIDTHS[HOUR]

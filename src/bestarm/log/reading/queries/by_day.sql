@@ -1,6 +1,6 @@
 -- Rewards of each arm in each stretch of time of `watched`: number, sum, sum of squares, lowest and highest.
 SELECT floor((seconds - $first) / $width)::INTEGER AS day, arm_index, sum(n)::BIGINT AS times,
-    sum(n * value)::DOUBLE AS sums, sum(n * value * value)::DOUBLE AS squares, min(value) AS lowest, max(value) AS highest
+    fsum(n * value) AS sums, fsum(n * value * value) AS squares, min(value) AS lowest, max(value) AS highest
 FROM watched
 WHERE seconds IS NOT NULL
 GROUP BY 1, 2;
