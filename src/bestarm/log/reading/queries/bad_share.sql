@@ -1,4 +1,4 @@
--- The first row of `ordered` that is no share: a negative reward, or of nothing, of no number or of less than nothing; and
+-- The first row of `ordered` (on one of `arms`) that is no share: a negative reward, or of nothing, of no number or of less than nothing; and
 -- how many there are.
 SELECT name, who, value, cell, count(*) OVER ()
 FROM ordered JOIN arms USING (arm_index)
