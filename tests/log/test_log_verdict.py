@@ -57,8 +57,8 @@ def log_evidence(result: ba.LogResult) -> float:
 def test_evidence_of_stars_is_that_of_the_naive_twin(kind: str, epsilon: float) -> None:
     random = np.random.default_rng(3)
     one, two = stars(random, 3.5, 400), stars(random, 2.4, 900)  # unequal numbers
-    question = {"contamination": kind, "stopping": "any"}  # fixed numbers as unequal as these are compared by batches
-    result = identify_log(rewards_of(one, two), epsilon=epsilon, bounds=(1, 5), **question)
+    log = rewards_of(one, two)  # if these numbers were fixed, they would be compared by batches
+    result = identify_log(log, epsilon=epsilon, bounds=(1, 5), contamination=kind, stopping="any")
     naive = log_W_bounded(Question(kind, epsilon, 2, 1300), (one - 1) / 4, (two - 1) / 4)
     assert 10 < naive < 700
     assert log_evidence(result) == pytest.approx(naive, rel=1e-9)
