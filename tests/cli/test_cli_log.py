@@ -166,7 +166,7 @@ def test_many_arms_with_long_names_do_not_flood_the_terminal(tmp_path: Path) -> 
         ("arm,reward\n" + "A,1\nB,0\n" * 200 + "A,\n", ("--missing", "drop")),
         ("arm,reward\n" + "A,1\nB,0\n" * 200 + "A,\n", ("--missing", "replaced", "--epsilon", "0.01")),
         ("arm,reward\n" + "A,1\nB,0\n" * 200 + "A,x\n", ("--on-bad-row", "skip")),
-        ("when,arm,1,2\n" + "1,A,1,9\n2,B,0,9\n" * 200, ("--counted", "no", "--reward", "1")),
+        ("when,arm,1,2\n" + "1,A,1,9\n2,B,0,9\n" * 200, ("--counted", "no", "--reward", "1", "--block", "none")),
     ],
 )
 def test_a_log_may_be_wide_counted_or_have_bad_rows(tmp_path: Path, text: str, options: tuple[str, ...]) -> None:

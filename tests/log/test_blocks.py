@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -171,9 +172,9 @@ def test_the_order_of_rows_and_the_format_of_the_file_change_nothing(tmp_path: P
     log = visits(np.random.default_rng(5), LATE)
     path = tmp_path / "log.csv"
     log.to_csv(path, index=False)
-    found = identify_log(path, block="day").to_dict()
+    found = json.loads(identify_log(path, block="day").to_json())
     for other in (log, log.sample(frac=1, random_state=1), log[::-1]):
-        again = identify_log(other, block="day").to_dict()
+        again = json.loads(identify_log(other, block="day").to_json())
         assert {**again, "health": 0} == {**found, "health": 0}
     days = log.assign(day=log["seen_at"].dt.strftime("%Y-%m-%d")).drop(columns="seen_at")
     counted = days.value_counts().rename("n").reset_index()  # as a database would count them
@@ -263,7 +264,7 @@ def test_blocks_that_make_no_sense_are_refused(options: dict[str, Any], paramete
 
 def test_days_need_dates_and_rows_without_a_block_are_refused_or_left_out() -> None:
     log = visits(np.random.default_rng(12), LATE[15:20])
-    with pytest.raises(InputError, match="be named for block"):
+    with pytest.raises(InputError, match="be given for block"):
         identify_log(log.drop(columns="seen_at"), block="day")
     log["country"] = ["DE", "FR", None, "IT"] * (len(log) // 4)
     with pytest.raises(InputError, match="none in 3,750 rows"):
