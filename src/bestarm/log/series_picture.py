@@ -86,7 +86,7 @@ def _short_names(labels: Sequence[str], most: int) -> list[str]:
     """Return labels with at most so many letters: their ends if their beginnings are alike.
 
     >>> _short_names(["server number 1", "server number 2"], 10), _short_names(["a long label", "B"], 8)
-    (['…er number 1', '…er number 2'], ['a long …', 'B'])
+    (['… number 1', '… number 2'], ['a long …', 'B'])
     """
     found = [plain(label, most) for label in labels]
     if len(set(found)) == len(found):

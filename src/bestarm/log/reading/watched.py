@@ -73,7 +73,7 @@ def choose_watched(parts: Sequence[Part], columns: LogColumns, spec: LogSpec) ->
     >>> parts = [TablePart(pa.table({name: ["x"] for name in names}))]
     >>> choose_watched(parts, LogColumns("variant", "converted"), LogSpec())
     WatchedColumns(who='User ID', when='created_at', agent=None, event=None, rest=('User ID', 'converted', 'country', \
-'variant'))
+'variant'), block=None)
     """
     names = [name for name in parts[0].columns if all(part.columns.count(name) == 1 for part in parts)]
     free = [name for name in names if name not in columns.used]
