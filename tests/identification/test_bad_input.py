@@ -113,8 +113,9 @@ def test_the_rule_of_a_parameter_is_what_is_enforced(parameter: str) -> None:
     above = re.search(rf"(>=?) ({NUMBER})$", rule)
     if between is not None:
         assert (between[1] == "[", limit(between[2]), limit(between[3])) == (closed, lowest, highest)
+    elif above is None:
+        assert (rule, lowest, closed, highest) == ("be a finite number", -HUGE, False, HUGE)
     else:
-        assert above is not None
         assert (above[1] == ">=", limit(above[2])) == (closed, lowest)
         assert highest == HUGE or parameter in TOO_HIGH  # what no limit is said of has none
     assert fix

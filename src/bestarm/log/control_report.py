@@ -24,7 +24,7 @@ class ControlReport(_Report):
         if name:
             yield from super()._pictures(name)
             return
-        yield self._drawn(f"{self._words.headline()}: {INTERVALS}", survival=False, curve=False)
+        yield self._drawn(f"{self._words.headline()}: {INTERVALS}", arms=True)
 
     def _sensitivity(self, with_curve: bool) -> list[Block]:
         return [Text("paragraph", sentence) for sentence in self._page.survives()]
