@@ -246,7 +246,7 @@ GOOD = "arm,reward\nA,1\nB,0\n"
         ),
         ("arm,reward\nA,1\nB,7\n", (), "line 3 of {path} must have reward within the bounds (0.0, 1.0), got '7'"),
         ("arm,reward\nA,1\n,1\n", (), "line 3 of {path} must have an arm"),
-        ("arm,reward\nA,1\nB,\n", (), "missing must say what a missing reward is, drop or replaced"),
+        ("arm,reward\nA,1\nB,\n", (), "Rewards are missing: 1 of 2 (50 %). Use one of:\n"),
         ("arm,arm,reward\nA,A,1\nB,B,0\n", (), "arm must be one column, got 'arm': two columns have this name"),
         ("arm,reward\nA,1\nA,0\n", (), "{path} must have at least two arms"),
         ("x,y\nA,1\nB,0\n", (), "No name of a column says clearly which one has the arm; it may be 'x'. Use this:\n"),

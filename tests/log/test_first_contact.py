@@ -80,9 +80,17 @@ def test_without_known_names_the_only_fitting_column_is_taken(tmp_path: Path) ->
     path = written(tmp_path, "uid,day,kind,ok,size", rows)
     assert columns_of(path) == ("kind", "ok")
     assert read_log(path).health.guesses[:2] == (
-        "The column 'kind' was taken for the arm, as the only one with few different texts.",
+        "The column 'kind' was taken for the arm, as the only one left with few different texts.",
         "The column 'ok' was taken for the reward, as the only one with two values, 0 and 1 or yes and no.",
     )
+
+
+@pytest.mark.parametrize(("device", "is_offered"), [("ios", False), ("phone", True)])
+def test_kinds_of_devices_are_not_offered_as_sources(tmp_path: Path, device: str, is_offered: bool) -> None:
+    kinds = [f"{device}{i % 200}" if is_offered else f"{device}{i % 2}" for i in range(400)]
+    rows = [f"{'AB'[i % 3 % 2]},{kind},{i % 7 % 2}" for i, kind in enumerate(kinds)]
+    guesses = read_log(written(tmp_path, "variant,device,clicked", rows)).health.guesses
+    assert any("'device' may say who gave a reward" in guess for guess in guesses) == is_offered
 
 
 @pytest.mark.parametrize("kind", ["pandas", "arrow", "parquet"])

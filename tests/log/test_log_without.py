@@ -44,8 +44,8 @@ def test_without_suspicious_the_bots_are_gone_and_it_is_said() -> None:
     after = ba.identify_log(RIGGED, without="suspicious")
     same_as_honest(after)
     assert after.trusted
-    assert after.lines[2] == "2,000 visits were left out: 40 sources. Nothing in the rest looks made up."
-    assert "the 2,000 rows left out (40 sources) were not chosen by their rewards" in after.promise
+    assert after.lines[2] == "2,000 visits were left out: 40 users. Nothing in the rest looks made up."
+    assert "the 2,000 rows left out (40 users) were not chosen by their rewards" in after.promise
 
 
 def test_an_honest_log_loses_nothing() -> None:
@@ -128,12 +128,27 @@ def test_agents_are_told_by_what_they_click_so_honest_ones_left_out_count_as_fak
         ("no_such > 3", "no_such"),
         ([], "be suspicious, a file or list of sources, or a condition"),
         ([3], "be suspicious, a file or list of sources, or a condition"),
+        ("bots.txt", "be a file that is there"),
+        (["nobody", "no one"], "none of them is in 'user_id'"),
     ],
 )
 def test_what_cannot_be_left_out_is_refused(without: object, words: str) -> None:
     with pytest.raises(InputError, match=r"^without must") as refused:
         ba.identify_log(RIGGED, without=without)  # type: ignore[arg-type]
     assert words in str(refused.value)
+
+
+def test_names_that_are_not_in_the_log_are_told(tmp_path: Path) -> None:
+    result = ba.identify_log(RIGGED, without=[*BOTS, "90040"])
+    same_as_honest(result)
+    assert result.lines[2].startswith("2,000 visits were left out: 40 users.")
+    assert "Of the 41 names to leave out, 1 is not in the log." in result.health.guesses
+
+
+def test_of_one_row_it_is_said_that_it_was_left_out() -> None:
+    one = HONEST.drop_duplicates("user_id", keep=False)["user_id"].iloc[0]
+    result = ba.identify_log(HONEST, without=[str(one)])
+    assert result.lines[2].startswith("1 visit was left out: 1 user.")
 
 
 def test_a_certificate_carries_the_names_and_the_command_says_the_same(tmp_path: Path) -> None:
@@ -143,6 +158,6 @@ def test_a_certificate_carries_the_names_and_the_command_says_the_same(tmp_path:
     words = ("identify", "log.csv", "--without", "bots.txt", "--certificate", "new.json")
     done = bestarm(*words, folder=tmp_path)
     assert done.returncode == 0
-    assert done.stdout.splitlines()[2].startswith("2,000 visits were left out: 40 sources.")
+    assert done.stdout.splitlines()[2].startswith("2,000 visits were left out: 40 users.")
     names.unlink()
     assert bestarm("verify", "new.json", "log.csv", folder=tmp_path).returncode == 0

@@ -196,7 +196,8 @@ class LineWords(LogWords):
         result = self.result
         if not result.left_out:
             return "" if result.left_out_how is None else "Nothing was left out."
-        return f"{result.metric.rows(result.left_out)} were left out: {result.left_out_how}."
+        were = "was" if result.left_out == 1 else "were"
+        return f"{result.metric.rows(result.left_out)} {were} left out: {result.left_out_how}."
 
     def _found(self) -> Iterator[str]:
         result = self.result

@@ -23,6 +23,7 @@ _MOST_CALLS = 4  # that are offered to paste
 _SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("x", "y"))  # of a battle
 _WINNERS = ("winner", "won", "win", "preference", "preferred", "verdict", "judgment", "judgement", "vote", "result")
 _SURE_COUNTS = ("count", "counts", "n", "frequency")
+_KINDS = ("source", "device")  # may be who gave a reward, or where from: the web, a newsletter
 _INDEX = ("", "unnamed0", "index", "row", "id")  # names of columns that number the rows; they are no arms
 _CONTESTS = (  # the New Yorker's caption contests, old and new layout
     {"unfunny": 1.0, "somewhat_funny": 2.0, "funny": 3.0},
@@ -220,11 +221,13 @@ class _Choice:
         """Return the column of sources; it changes what epsilon means, so it is guessed only if that is asked for."""
         if self._spec.source is not None:
             return self._optional("source", self._spec.source, among)
-        seen = [name for name in among if _means(name, "source")]
-        if seen:
+        named = [name for name in among if _means(name, "source")]
+        contents = self._contents.of([name for name in named if plain(name) in _KINDS])
+        likely = [name for name in named if name not in contents or not contents[name].has_kinds]
+        if likely:
             self._guesses.append(
-                f"The column {seen[0]!r} may say who gave a reward; it was not used: "
-                + Phrase("with {}, epsilon is a share of the sources.", Setting("source", seen[0]))
+                f"The column {likely[0]!r} may say who gave a reward; it was not used: "
+                + Phrase("with {}, epsilon is a share of the sources.", Setting("source", likely[0]))
             )
         return None
 
@@ -315,7 +318,7 @@ class _Choice:
         if parameter == "arm":
             likely = [name for name in free if seen[name].looks_like_arm]
             possible = [name for name in free if seen[name].is_text and seen[name].may_be_arm]
-            reason = "as the only one with few different texts"
+            reason = "as the only one left with few different texts"
         else:
             likely = [name for name in free if seen[name].looks_like_reward]
             possible = [name for name in free if seen[name].cells and seen[name].may_be_reward]

@@ -11,6 +11,7 @@ from bestarm.log.reading.parts import Part
 ROWS = 10_000  # that are looked at
 _FEW_ROWS = 20  # up to which a column of arms may have another one in each row
 _MOST_ARMS = 1000  # in a column whose name says nothing
+_MOST_KINDS = 12  # of devices, or of places that visits come from
 _MOST_COLUMNS = 200  # that are looked at: a table with more is no list of events
 
 
@@ -60,6 +61,15 @@ class Content:
     def looks_like_arm(self) -> bool:
         """Whether it has a few texts, again and again."""
         return self.is_text and 2 <= self.different <= min(_MOST_ARMS, self.cells // 2)
+
+    @property
+    def has_kinds(self) -> bool:
+        """Whether it has few values, each many times: kinds of devices, not a device each.
+
+        >>> Content(cells=1000, different=2).has_kinds, Content(cells=1000, different=400).has_kinds
+        (True, False)
+        """
+        return self.different <= _MOST_KINDS and self.cells >= 10 * self.different
 
     @property
     def may_be_reward(self) -> bool:

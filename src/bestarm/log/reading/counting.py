@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestarm.errors import InputError
+from bestarm.errors import InputError, UnclearError
+from bestarm.identification.wording.metric import Metric
 from bestarm.log.reading.bad_rows import BAD, examples, refuse_first, refuse_open_quotes
 from bestarm.log.reading.by_source import BECOMES, OF, refuse_bad_shares, refuse_more_than_all
 from bestarm.log.reading.rows import FEW, OpenLog
 from bestarm.log.rewards import Health, Rewards, SourceTable
-from bestarm.phrases import Phrase, Setting
+from bestarm.phrases import Call, Setting, first_argument
 
 FEW_ARMS = "have at least two arms"
 _CHUNK = 256  # vectors of rows fetched at a time, some 500,000 rows
@@ -43,6 +44,10 @@ def count_rewards(log: OpenLog) -> Rewards:
     sources, repeated = (
         _sources(log, rewards_in.total()) if log.columns.source is not None else (None, _repeated_rows(log))
     )
+    left_out, named = log.number_left_out()
+    if log.unknown_names(named) and not named:
+        fix = f"none of them is in {log.watched.who!r}"
+        raise InputError("without", "name sources of the log", list(log.left_out.sources[:3]), fix)
     health = Health(
         rows=rows,
         used=sum(rewards_in.values()),
@@ -55,14 +60,14 @@ def count_rewards(log: OpenLog) -> Rewards:
         trimmed=sum(trimmed for state, *_, trimmed in states if state == "ok"),
         seen_once=tuple(label for label in labels if rewards_in[label] == 1),
         repeated=repeated,
-        guesses=tuple(_guesses(log, labels)),
+        guesses=(*_guesses(log, labels), *_not_found(log, named)),
         files=tuple(file.name for file in log.files),
         layout=log.columns.layout,
         arm=log.columns.arm or "",
         reward=log.columns.reward or log.columns.successes or "",
         where=log.among.condition,
-        left_out=log.number_left_out() // per_row,
-        left_out_how=log.left_out.how,
+        left_out=left_out // per_row,
+        left_out_how=log.left_out.how(named, Metric(source=log.watched.who or "").source_word),
         left_out_by_rewards=log.left_out.by_rewards,
         **log.counted_where,
         per_source="sum" if log.columns.per is not None else log.spec.per_source or "",
@@ -86,14 +91,16 @@ def _by_state(states: Sequence[tuple[Any, ...]]) -> tuple[Counter[str], Counter[
 def _check_arms(log: OpenLog, rewards_in: Counter[str], missing: Counter[str], outside: Counter[str]) -> None:
     lost, total = missing.total(), missing.total() + rewards_in.total()
     if lost and log.spec.missing == "refuse":
-        share = f"{lost:,} of {total:,} missing ({100.0 * lost / total:.3g} %)"
-        fix = Phrase(
-            "compare this with epsilon: {} if they may have been taken away as contamination would, {} if their "
-            "absence says nothing",
-            Setting("missing", "replaced"),
-            Setting("missing", "drop"),
+        question = f"Rewards are missing: {lost:,} of {total:,} ({100.0 * lost / total:.3g} %)."
+        data = first_argument([file.name for file in log.files])
+        raise UnclearError(
+            "missing",
+            question,
+            [
+                ("if why they are missing has nothing to do with what they were", _as_missing("drop", data)),
+                ("if somebody may have removed them; each then counts as a fake", _as_missing("replaced", data)),
+            ],
         )
-        raise InputError("missing", "say what a missing reward is, drop or replaced", share, fix)
     for label in sorted({*missing, *outside} - {*rewards_in}):
         rest = f"leave out its rows ({missing[label] + outside[label]:,}, each without a reward that can be used)"
         raise InputError(f"the arm {label!r}", "have at least one reward", 0, rest)
@@ -101,6 +108,10 @@ def _check_arms(log: OpenLog, rewards_in: Counter[str], missing: Counter[str], o
         few = sorted(rewards_in)
         where = f" where {log.among.how}" if log.among.how else ""
         raise InputError(f"{log.title}{where}", FEW_ARMS, few, "among fewer there is nothing to identify")
+
+
+def _as_missing(value: str, data: str) -> Call:
+    return Call((Setting("missing", value),), data)
 
 
 def _label_key(labels: Any) -> Callable[[str], Any]:
@@ -159,6 +170,14 @@ def _repeated_rows(log: OpenLog) -> int:
     else:
         ((repeated,),) = log.database.ask("repeated_rewards", times=log.times)
     return int(repeated)
+
+
+def _not_found(log: OpenLog, named: int) -> Iterator[str]:
+    """Say that some of the sources to leave out are not in the log."""
+    unknown = log.unknown_names(named)
+    if unknown:
+        all_ = len(log.left_out.sources)
+        yield f"Of the {all_:,} names to leave out, {unknown:,} {'is' if unknown == 1 else 'are'} not in the log."
 
 
 def _guesses(log: OpenLog, labels: Sequence[str]) -> Iterator[str]:

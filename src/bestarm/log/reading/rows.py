@@ -304,12 +304,16 @@ class OpenLog:
         test = " OR ".join(left_out.tests()) or "false"
         database.ask(query, test=test, rows=" UNION ALL ".join(map(among.rows, each)))
 
-    def number_left_out(self) -> int:
-        """Return how many rows are left out, counting a row of several cells once for each."""
+    def number_left_out(self) -> tuple[int, int]:
+        """Return how many rows are left out, counting a row of several cells once for each, and sources by name."""
         if self.left_out.is_nothing:
-            return 0
-        ((number,),) = self.database.ask("number_left_out")
-        return int(number)
+            return 0, 0
+        ((rows, sources),) = self.database.ask("number_left_out", by_name=self.left_out.by_name)
+        return int(rows), int(sources)
+
+    def unknown_names(self, named: int) -> int:
+        """Return how many sources that the user named are not in the log, if so many are."""
+        return 0 if self.spec.without == SUSPICIOUS else len(self.left_out.sources) - named
 
     def _tell_rules(self) -> None:
         """Tell the rules in queries/macros.sql what the log is like."""

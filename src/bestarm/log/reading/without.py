@@ -7,6 +7,7 @@ is to replace them, so rows that were left out wrongly count as fakes.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from bestarm.phrases import Phrase, Setting
 SUSPICIOUS = "suspicious"
 EQUAL_TIMES = "time"  # what a finding about equal rows of one time says it went by
 _SAMPLE = 10_000  # rows by which the type of a column of text is told
+_FILE = re.compile(r"\S+\.(txt|csv|tsv|list)")  # what is no condition on columns, but the name of a file
 _TIMES = {"twice": 2, "three times": 3, "four times": 4}
 
 
@@ -66,9 +68,13 @@ class LeftOut:
         return self.factor > 1 or self.events or self.times
 
     @property
-    def how(self) -> str:
-        """What is left out, in a few words."""
-        found = [f"{len(self.sources):,} sources" if len(self.sources) > 1 else "a source"] if self.sources else []
+    def by_name(self) -> str:
+        """The test whether a row is of one of the sources, in SQL."""
+        return f"trim(who) IN ({', '.join(map(quoted, self.sources))})" if self.sources else "false"
+
+    def how(self, sources: int, source_word: str) -> str:
+        """Return what is left out, in a few words; so many of the sources are in the log."""
+        found = [f"{sources:,} {source_word}{'' if sources == 1 else 's'}"] if sources else []
         if self.agents:
             found.append(f"{len(self.agents):,} user agents" if len(self.agents) > 1 else "a user agent")
         if self.compares:
@@ -79,7 +85,7 @@ class LeftOut:
         """Return the tests of rows that are left out, in SQL, each about the columns of `watched_cells`."""
         found = []
         if self.sources:
-            found.append(f"trim(who) IN ({', '.join(map(quoted, self.sources))})")
+            found.append(self.by_name)
         if self.agents:
             found.append(f"agent IN ({', '.join(map(quoted, self.agents))})")
         if self.condition:
@@ -131,7 +137,12 @@ def chosen(without: str | Sequence[str], columns: LogColumns, watched: WatchedCo
 
 def names_in_file(without: str | Sequence[str] | None) -> str | Sequence[str] | None:
     """Return the names in a file, a name a line, if there is one; else what was given."""
-    if not isinstance(without, str) or not Path(without).is_file():
+    if not isinstance(without, str):
+        return without
+    if not Path(without).is_file():
+        if _FILE.fullmatch(without):
+            fix = "check the path; or give a condition such as \"country = 'XX'\", or suspicious"
+            raise InputError("without", "be a file that is there", without, fix)
         return without
     try:
         text = Path(without).read_text(encoding="utf-8-sig")
