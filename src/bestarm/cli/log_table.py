@@ -17,7 +17,7 @@ from bestarm.identification.wording.log_lines import LineWords
 from bestarm.identification.wording.log_series import APPROXIMATE
 from bestarm.identification.wording.log_verdict import LogWords, contradicted, other_epsilons
 from bestarm.identification.wording.segments import SegmentWords
-from bestarm.identification.wording.text import capital, in_cell, named_in_cell
+from bestarm.identification.wording.text import capital, even_decimals, in_cell, named_in_cell
 
 if TYPE_CHECKING:
     from bestarm.identification.result import ArmRow
@@ -67,7 +67,8 @@ def print_segments(result: SegmentedResult, *, explain: bool = False) -> None:
 def _print_comparisons(result: LogResult) -> None:
     """Print one row per arm: the control, and how each other arm compares with it."""
     rows = comparison_table(result)
-    write_rows(rows[:_SHOWN], Format.table)
+    even = {name: even_decimals([row[name] for row in rows[:_SHOWN]]) for name in ("mean", "lead")}
+    write_rows(rows[:_SHOWN], Format.table, even)
     if len(rows) > _SHOWN:
         print(f"... and {len(rows) - _SHOWN:,} more arms (--format csv has all)")
     say(ControlWords(result).about_the_table())
@@ -162,7 +163,9 @@ def _print_arms(result: LogResult) -> None:
         if scale is not None:
             cells[_axis(scale)] = _bar(by_label[row["label"]], scale)
         rows.append(cells)
-    write_rows(rows, Format.table)
+    means = even_decimals([row["estimate"] for row in shown])
+    even = dict.fromkeys((result.middle, "plain mean", words.there_title(), "lower", "upper"), means)
+    write_rows(rows, Format.table, even | {"lead": even_decimals([row.get("lead") for row in shown])})
     if len(result.arms) > len(shown):
         print(f"... and {len(result.arms) - len(shown):,} more arms (--format csv has all)")
 

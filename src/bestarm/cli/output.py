@@ -37,8 +37,8 @@ class Format(enum.StrEnum):
     csv = "csv"
 
 
-def write_rows(rows: Sequence[Row], form: Format) -> None:
-    """Write rows with the same columns to stdout."""
+def write_rows(rows: Sequence[Row], form: Format, even: Mapping[str, int] | None = None) -> None:
+    """Write rows with the same columns to stdout; `even` has the decimals of columns of a table that share them."""
     if form is Format.json:
         print(json.dumps([{name: plain(value) for name, value in row.items()} for row in rows], indent=1, default=str))
     elif form is Format.csv:
@@ -46,7 +46,7 @@ def write_rows(rows: Sequence[Row], form: Format) -> None:
         writer.writeheader()
         writer.writerows(rows)
     else:
-        _write_table(rows)
+        _write_table(rows, even or {})
 
 
 def exit_code(result: Result) -> int:
@@ -81,9 +81,9 @@ def arm_rows(result: Result) -> list[dict[str, Any]]:
     return rows
 
 
-def _write_table(rows: Sequence[Row]) -> None:
+def _write_table(rows: Sequence[Row], even: Mapping[str, int]) -> None:
     columns = [name for name in rows[0] if name != LOWER_BOUND]  # for people a mark is enough
-    shown = [{name: _shown(row[name]) for name in columns} for row in rows]
+    shown = [{name: _shown(row[name], even.get(name)) for name in columns} for row in rows]
     for row, cells in zip(rows, shown, strict=True):
         if row.get(LOWER_BOUND):
             cells["mean_pulls"] = f">={cells['mean_pulls']}"
@@ -104,11 +104,13 @@ def _write_table(rows: Sequence[Row]) -> None:
         print(MARKED, file=sys.stderr)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, decimals: int | None) -> str:
     if value is None or value != value:  # nan: there is none, such as an error rate where no trial named a winner
         return "-"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
+    if decimals is not None and isinstance(value, float) and math.isfinite(value):
+        return f"{value:,.{decimals}f}"
     if isinstance(value, int) or (math.isfinite(value) and abs(value) >= 1000.0):
         return f"{value:,.0f}"
     return f"{value:.4g}"

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from bestarm.identification.wording.log_page import PageWords
-from bestarm.identification.wording.text import number_shown, printable, short
+from bestarm.identification.wording.text import even_decimals, number_shown, printable, short
 from bestarm.log.picture import ranked_rows
 
 if TYPE_CHECKING:
@@ -30,12 +30,14 @@ def as_cell(result: LogResult) -> str:
     head = ["arm", "rewards", result.middle, "interval"]
     head += [words.leads_by()] if words.leads else []
     rows = ranked_rows(result)
+    decimals = even_decimals([row.estimate for row in rows])
+    leads = even_decimals(words.leads.values())
     body = []
     for row in rows[:_MOST_ROWS]:
         label = _text(short(row.label, _MOST_LETTERS))
         cells = [f"<b>{label}</b>" if row.label == result.best else label, f"{row.pulls:,}"]
-        cells += [number_shown(row.estimate), _text(words.interval(row))]
-        cells += [number_shown(words.leads.get(row.label, math.nan))] if words.leads else []
+        cells += [number_shown(row.estimate, decimals), _text(words.interval(row, decimals))]
+        cells += [number_shown(words.leads.get(row.label, math.nan), leads)] if words.leads else []
         style = "" if row.label in result.candidates else ' style="opacity: .55"'
         body.append(f"<tr{style}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     more = len(rows) - _MOST_ROWS

@@ -31,7 +31,7 @@ from bestarm.identification.wording.log_page import (
     PageWords,
 )
 from bestarm.identification.wording.log_series import APPROXIMATE, OVER_TIME, SeriesWords
-from bestarm.identification.wording.text import number_shown, percent, short
+from bestarm.identification.wording.text import even_decimals, number_shown, percent, short
 from bestarm.log.page import Block, Page, ReportPicture, Section, Table, Text, Tone, svg_address
 from bestarm.log.picture import MOST_ROWS, as_file, draw, ranked_rows, shows_curve, shows_survival
 from bestarm.log.result import LogResult
@@ -41,6 +41,7 @@ __all__ = ["check_place", "draw", "write_report"]
 
 ENDINGS = (".html", ".md")
 _MOST_ARMS = 50
+_NONE = math.nan
 _PACKAGES = ("numpy", "scipy", "numba", "duckdb", "matplotlib")
 
 
@@ -139,19 +140,20 @@ class _Report:
     def _arms(self) -> list[Block]:
         result, words = self._result, self._words
         means, there = result.means if result.moved_means else {}, words.there()
+        rows = ranked_rows(result)[:_MOST_ARMS]
+        decimals = even_decimals([row.estimate for row in rows])
         columns = {
             "arm": lambda row: short(row.label, MOST_LETTERS),
             words.pulls_title: lambda row: f"{row.pulls:,}",
-            result.middle: lambda row: number_shown(row.estimate),
-            **({"plain mean": lambda row: number_shown(means[row.label])} if means else {}),
-            **({words.there_title(): lambda row: number_shown(there.get(row.label, math.nan))} if there else {}),
-            "interval": words.interval,
+            result.middle: lambda row: number_shown(row.estimate, decimals),
+            **({"plain mean": lambda row: number_shown(means[row.label], decimals)} if means else {}),
+            **({words.there_title(): lambda row: number_shown(there.get(row.label, _NONE), decimals)} if there else {}),
+            "interval": lambda row: words.interval(row, decimals),
         }
         if words.leads:
-            missing = float("nan")
-            columns[words.leads_by()] = lambda row: number_shown(words.leads.get(row.label, missing))
+            leads = even_decimals([words.leads.get(row.label) for row in rows])
+            columns[words.leads_by()] = lambda row: number_shown(words.leads.get(row.label, _NONE), leads)
         columns["verdict"] = words.standing
-        rows = ranked_rows(result)[:_MOST_ARMS]
         cells = [[cell(row) for cell in columns.values()] for row in rows]
         tone: Tone = "good" if result.trusted else "doubted"
         blocks: list[Block] = [Table(list(columns), cells, 0 if result.best is not None else None, tone)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bestarm.identification.wording.control import ControlWords
 from bestarm.identification.wording.log_lines import named
 from bestarm.identification.wording.log_page import PageWords
-from bestarm.identification.wording.text import capital, number_shown, percent
+from bestarm.identification.wording.text import capital, even_decimals, number_shown, percent
 from bestarm.identification.wording.uplift import high_bound, low_bound, size
 
 if TYPE_CHECKING:
@@ -85,16 +85,18 @@ class ControlPage(ControlWords, PageWords):
     def cells(self, each: Comparison) -> dict[str, str]:
         """Return the cells of an arm in the table of comparisons, by their headings."""
         found, metric = each.uplift, self.result.metric
+        others = self.result.comparisons
+        means, leads = even_decimals(map(self._mean, self.result.means)), even_decimals(one.lead for one in others)
         estimate = "–" if found is None else size(found.estimate) if found.estimate < 1e9 else "∞"
         between = "–" if found is None else f"{low_bound(found.low)} to {high_bound(found.high)}"
         p_value = "–" if each.p_value is None else f"{each.p_value:.2g}"
         survived = self.survives_cell(each)
         return {
             metric.arm_word: str(each.label),
-            "mean": number_shown(self._mean(each.label)),
+            "mean": number_shown(self._mean(each.label), means),
             "uplift": estimate,
             "uplift, bounds": between,
-            "lead, at least": number_shown(each.lead),
+            "lead, at least": number_shown(each.lead, leads),
             "p-value": p_value,
             self.survives_head(): "–"
             if survived is None

@@ -281,11 +281,11 @@ class PageWords(LogWords):
             return "ruled out"
         return "ahead (not proved)" if row.label == result.leader and result.best is None else "not ruled out"
 
-    def interval(self, row: ArmRow) -> str:
+    def interval(self, row: ArmRow, decimals: int) -> str:
         """Return the interval of an arm."""
         if not row.lower <= row.upper:
             return "no mean fits"
-        return f"{number_shown(row.lower)} to {number_shown(row.upper)}"
+        return f"{number_shown(row.lower, decimals)} to {number_shown(row.upper, decimals)}"
 
     def left_out(self, most: int) -> str:
         """Return how many arms the table leaves out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bestarm.problem import Label
 
@@ -116,17 +116,32 @@ def percent(share: float) -> str:
     return f"{100.0 * share:.4g} %"
 
 
-def number_shown(value: float) -> str:
-    """Return a number for a table: a dash if there is none.
+def number_shown(value: float, decimals: int | None = None) -> str:
+    """Return a number for a table: a dash if there is none; four digits of it, or so many decimals.
 
-    >>> number_shown(2.0 / 3.0), number_shown(math.nan), number_shown(-math.inf)
-    ('0.6667', '–', '−∞')
+    >>> number_shown(2.0 / 3.0), number_shown(0.0987, 5), number_shown(math.nan), number_shown(-math.inf)
+    ('0.6667', '0.09870', '–', '−∞')
     """
     if math.isnan(value):
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.4g}"
+    return f"{value:.4g}" if decimals is None else f"{value:,.{decimals}f}"
+
+
+def even_decimals(values: Iterable[float | None]) -> int:
+    """Return the decimals that all numbers of a column are shown with: four digits of the largest.
+
+    Where another is so small that it would be lost, there are up to two decimals for it.
+
+    >>> even_decimals([0.0987, 0.2029, None]), even_decimals([1234.5, 1230.0]), even_decimals([20_000.0, 0.31])
+    (4, 0, 2)
+    """
+    sizes = [abs(value) for value in values if value is not None and math.isfinite(value) and value != 0.0]
+    if not sizes:
+        return 0
+    largest, smallest = (math.floor(math.log10(size)) for size in (max(sizes), min(sizes)))
+    return min(max(3 - largest, min(1 - smallest, 2), 0), 8)
 
 
 def capital(sentence: str) -> str:
