@@ -9,13 +9,14 @@ import contextlib
 import hashlib
 import math
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
 from bestarm.errors import InputError
+from bestarm.identification.result import ArmRow
 from bestarm.identification.wording.log_lines import CLEAN
 from bestarm.identification.wording.log_page import (
     BESIDE,
@@ -142,7 +143,7 @@ class _Report:
         means, there = result.means if result.moved_means else {}, words.there()
         rows = ranked_rows(result)[:_MOST_ARMS]
         decimals = even_decimals([row.estimate for row in rows])
-        columns = {
+        columns: dict[str, Callable[[ArmRow], str]] = {
             "arm": lambda row: short(row.label, MOST_LETTERS),
             words.pulls_title: lambda row: f"{row.pulls:,}",
             result.middle: lambda row: number_shown(row.estimate, decimals),
