@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -510,9 +511,10 @@ def test_the_bad_row_of_the_second_file(tmp_path: Path) -> None:
 def test_missing_rewards_are_refused_unless_said_what_they_are(tmp_path: Path) -> None:
     path = written(tmp_path, "arm,reward\nA,1\nA,\nB,2\nB,NA\nB,3\nA,nan\nA,1\nB,2\n")
     error = refused(path)
+    assert isinstance(error, UnclearError)
     assert error.parameter == "missing"
-    assert error.received == "3 of 8 missing (37.5 %)"
-    assert "epsilon" in error.fix
+    assert str(error).startswith("Rewards are missing: 3 of 8 (37.5 %). Use one of:\n")
+    assert re.findall(r"missing='(\w+)'\)", str(error)) == ["drop", "replaced"]
     dropped, replaced = read_log(path, missing="drop"), read_log(path, missing="replaced")
     assert content(dropped) == content(replaced) == {"A": [1.0, 1.0], "B": [2.0, 2.0, 3.0]}
     assert dropped.missing.tolist() == [0, 0]

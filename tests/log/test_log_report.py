@@ -98,11 +98,12 @@ def test_the_numbers_are_those_of_the_result(
     assert result.overturn is not None
     assert result.tolerance is not None
     for row in result.arms:
-        assert f"{result.means[row.label]:.4g}" in words
-        assert f"{row.lower:.4g} to {row.upper:.4g}" in words
+        assert f"{result.means[row.label]:.3f}" in words
+        assert f"{row.lower:.3f} to {row.upper:.3f}" in words
         assert f"{row.pulls:,}" in words
+    decimals = 3 - math.floor(math.log10(max(map(abs, result.leads.values()))))  # four digits of the largest
     for lead in result.leads.values():
-        assert f"{lead:.4g}" in words
+        assert f" {lead:.{decimals}f} " in words
     assert f"{share_shown(result.tolerance)} ({share_shown(100 * result.tolerance)} %)" in words
     assert f"{result.overturn:,} {'dishonest sources' if name == 'sources' else 'replaced rewards'}" in words
     assert f"at most {100 * result.epsilon:g} % (that is, {result.replaced:,})" in words

@@ -358,7 +358,7 @@ def test_a_notebook_shows_the_lines_the_arms_and_what_it_survives(result: LogRes
         assert line in text
     for row in result.arms:
         assert f"{row.pulls:,}" in text
-        assert f"{row.lower:.4g} to {row.upper:.4g}" in text
+        assert f"{row.lower:.4f} to {row.upper:.4f}" in text
     assert f"{result.overturn} replaced rewards" in text
     assert "<td><b>A</b></td>" in page
     assert page.count("<tr") == 4
