@@ -50,7 +50,7 @@ def is_kept(wrong: int, trials: int, delta: float = DELTA) -> bool:
 
 def test_the_arms_that_beat_a_control_are_those_of_fishers_test_at_a_shared_level() -> None:
     random = np.random.default_rng(2)
-    for _ in range(60):
+    for _ in range(25):
         goods = random.binomial(3000, [0.10, 0.11, 0.125, 0.13])
         result = identify_log(visits(*((int(good), 3000) for good in goods)), control="A")
         for each in result.comparisons:
