@@ -174,12 +174,12 @@ class LineWords(LogWords):
             lead = f"no lead below {metric.lead(result.floor)} can be proved"
             return f"With {share} fakes {lead}, however many {metric.units_word} there are."
         if result.limit == "resolution":
-            return f"The {metric.units_word} do not tell at the resolution that was asked for."
+            return f"These {metric.units_word} do not decide it at the resolution that was asked for."
         allowed = "" if result.for_all_counts or result.epsilon == 0.0 else f" with {percent(result.epsilon)} fakes"
         if not result.more:
-            return f"The {metric.units_word} do not tell{allowed}, and many more of this kind might not."
+            return f"These {metric.units_word} do not decide it{allowed}, and many more like them might not either."
         number = roughly(sum(result.more.values()))
-        return f"The {metric.units_word} do not tell{allowed}: roughly {number} more could decide it."
+        return f"These {metric.units_word} do not decide it{allowed}: roughly {number} more could."
 
     # ------------------------------------------------------------------------------------------------- what was found
 
