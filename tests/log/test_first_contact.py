@@ -147,6 +147,65 @@ def test_battles_are_not_taken_for_rewards(tmp_path: Path, header: str) -> None:
     assert commands(done) == []
 
 
+def test_a_column_that_numbers_the_rows_is_no_arm(tmp_path: Path) -> None:
+    rows = [f"{7000 + i},{i % 5 + 1},{i % 4 + 1},{i % 3 + 1}" for i in range(60)]
+    path = written(tmp_path, "ballot,Lisbon,Porto,Faro", rows)
+    asked = bestarm("identify", str(path))
+    (pasted,) = commands(asked)
+    again = bestarm(*pasted)
+    assert "goes from 1 to 5" in again.stderr
+    done = bestarm(*commands(again)[0])
+    assert done.stdout.startswith("No arm is proved best: Lisbon leads with 3.00 against 2.50 for Porto")
+    assert "'ballot' was taken for numbers of rows, not for an arm." in done.stderr
+
+
+@pytest.mark.parametrize(("name", "arms"), [("title_id", "12"), ("release", "1.9")])
+def test_a_column_of_numbers_is_offered_for_the_arm_where_the_reward_is_clear(
+    tmp_path: Path, name: str, arms: str
+) -> None:
+    rows = [f"{arms if i % 2 else '1.10'},{i % 3 % 2}" for i in range(300)]
+    asked = bestarm("identify", str(written(tmp_path, f"{name},clicked", rows)))
+    assert asked.returncode == 2
+    assert f"which one has the arm; it may be {name!r}" in asked.stderr
+    (pasted,) = commands(asked)
+    done = bestarm(*pasted)
+    assert done.returncode in (0, 3)
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("header", "words", "said"),
+    [
+        ("banner,action", ("click", "ignore"), "the words of 'action'"),
+        ("Seite,Geklickt", ("Ja", "Nein"), "the words of 'Seite' or 'Geklickt'"),
+    ],
+)
+def test_words_that_are_no_rewards_are_named_and_what_to_write_instead(
+    tmp_path: Path, header: str, words: tuple[str, str], said: str
+) -> None:
+    path = written(tmp_path, header, [f"{'AB'[i % 2]},{words[i % 3 % 2]}" for i in range(60)])
+    done = bestarm("identify", str(path))
+    assert done.returncode == 2
+    assert f"If {said} are rewards, write 1 for the good ones and 0 for the others." in done.stderr
+    named = bestarm("identify", str(path), "--reward", header.split(",")[1])
+    assert named.returncode == 2
+    assert "write 1 for other words that are good, 0 for the others" in named.stderr
+    assert "--on-bad-row" not in named.stderr  # it would leave out all rows
+
+
+def test_empty_cells_that_may_mean_0_are_asked_about(tmp_path: Path) -> None:
+    few, most = [f"A,{'' if i % 9 == 0 else i % 2}" for i in range(60)], ["A,", "A,", "B,1", "B,", "A,1"] * 20
+    hint = "Most are: if an empty cell means 0, write 0 there."
+    assert hint not in bestarm("identify", str(written(tmp_path, "variant,clicked", few))).stderr
+    assert hint in bestarm("identify", str(written(tmp_path, "variant,clicked", most))).stderr
+
+
+def test_a_lowest_value_that_nobody_gave_leaves_two_scales_open(tmp_path: Path) -> None:
+    path = written(tmp_path, "variant,score", [f"{'AB'[i % 2]},{2 + i % 9}" for i in range(60)])
+    pasted = commands(bestarm("identify", str(path)))
+    assert [words[-1] for words in pasted] == ["1,10", "0,10"]
+
+
 # ---------------------------------------------------------------------------------------------------------- nested JSON
 
 
@@ -231,11 +290,13 @@ def test_stars_are_given_no_bounds_but_a_command_that_does(tmp_path: Path) -> No
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
         "bestarm: 'stars' goes from 2 to 5 in this log, which does not say what the lowest and the highest possible "
-        "value are. Use this:",
+        "value are. Use one of:",
         "  if no value below 1 or above 5 is possible:",
         "    bestarm identify 'my votes.csv' --arm caption --reward stars --bounds 1,5",
+        "  if no value below 0 or above 5 is possible:",
+        "    bestarm identify 'my votes.csv' --arm caption --reward stars --bounds 0,5",
     ]
-    (words,) = commands(done)
+    words, _ = commands(done)
     pasted = bestarm(*words, folder=tmp_path)
     assert pasted.returncode == 0
     assert pasted.stdout.startswith("A ")
@@ -303,7 +364,7 @@ def test_a_table_of_totals_is_asked_about_and_the_pasted_command_works(tmp_path:
 )
 def test_a_wrong_row_of_totals_is_refused_or_left_out_as_a_whole(tmp_path: Path, row: str, got: str) -> None:
     log = written(tmp_path, TOTALS_HEADER, [*TOTALS, row])
-    with pytest.raises(InputError, match=rf"line 6 of .* as count, got '{got}': .* 1 of 5"):
+    with pytest.raises(InputError, match=rf"line 6 of .* as many .* as .*, both whole numbers, got '{got}': .* 1 of 5"):
         read_log(log, successes="conversions", visits="visitors")
     kept = read_log(log, successes="conversions", visits="visitors", on_bad_row="skip")
     assert (kept.total, kept.health.bad_rows) == (1620, 1)

@@ -39,10 +39,20 @@ def natural_bounds(lowest: float, highest: float) -> tuple[float, float]:
     >>> natural_bounds(2, 5), natural_bounds(0.2, 0.97), natural_bounds(0, 483.2), natural_bounds(-3, 12)
     ((1.0, 5.0), (0.0, 1.0), (0.0, 500.0), (-5.0, 20.0))
     """
+    return possible_bounds(lowest, highest)[0]
+
+
+def possible_bounds(lowest: float, highest: float) -> list[tuple[float, float]]:
+    """Return the narrowest usual scale that holds some values; if its lowest is unseen, those that begin lower too.
+
+    >>> possible_bounds(2, 10), possible_bounds(1, 10), possible_bounds(0, 483.2)
+    ([(1.0, 10.0), (0.0, 10.0)], [(1.0, 10.0)], [(0.0, 500.0)])
+    """
     holding = [scale for scale in _SCALES if scale[0] <= lowest and highest <= scale[1]]
-    if holding:
-        return min(holding, key=lambda scale: scale[1] - scale[0])
-    return 0.0 - _rounded_up(-lowest), _rounded_up(highest)
+    if not holding:
+        return [(0.0 - _rounded_up(-lowest), _rounded_up(highest))]
+    low, high = min(holding, key=lambda scale: scale[1] - scale[0])
+    return [scale for scale in holding if scale[1] == high] if low < lowest else [(low, high)]
 
 
 def round_cap(size: float) -> float:
@@ -71,8 +81,10 @@ def _rounded_up(size: float) -> float:
 
 def ask_for_bounds(rewards: Rewards, epsilon: float | None) -> UnclearError:
     """Return the question which rewards are possible, with a call for each answer."""
-    low, high = natural_bounds(rewards.lowest, rewards.highest)
-    choices = [(_if_bounded(low, high), _call(rewards, Setting("bounds", (low, high))))]
+    choices = [
+        (_if_bounded(low, high), _call(rewards, Setting("bounds", (low, high))))
+        for low, high in possible_bounds(rewards.lowest, rewards.highest)
+    ]
     cap = natural_cap(rewards)
     if cap is not None:
         choices.append((_if_capped(cap), _call(rewards, Setting("cap", as_typed(cap)))))

@@ -59,6 +59,7 @@ def refuse_open_quotes(torn: Sequence[TornRow]) -> None:
 def refuse_first(log: OpenLog, torn: Sequence[TornRow], bad: int, rows: int) -> None:
     """Refuse the log for the first of its bad rows."""
     others = Phrase(f"; {{}} leaves out such rows, {bad:,} of {rows:,}", Setting("on_bad_row", "skip"))
+    others = others if bad < rows else phrase("")
     found = next(_bad_rows(log, 1), None)
     names = [part.name for part in log.parts]
     if torn:
@@ -66,10 +67,15 @@ def refuse_first(log: OpenLog, torn: Sequence[TornRow], bad: int, rows: int) -> 
         if found is None or _position(row, names) <= _position(found[0], names):
             raise InputError(_where(row, torn[0].part), rule, row.value, fix + others)
     assert found is not None
-    row, state, column, part = found
+    (row, state, column, part), columns = found, log.columns
     rule, fix = BAD[state][0].format(column=column, bounds=log.spec.bounds, dates=DATES), phrase("correct it")
     if state == "bad reward" and "," in row.value and not log.has_commas:
         fix = phrase("other rewards have a decimal point, so that this comma is not clear; correct it")
+    elif state == "bad count" and columns.visits is not None:
+        rule = f"have at most as many {columns.successes} as {columns.visits}, both whole numbers"
+        fix = phrase("write it without a comma") if "," in row.value else fix
+    elif state == "bad reward" and bad == rows:
+        fix = phrase("rewards are numbers, or yes and no; write 1 for other words that are good, 0 for the others")
     elif state == "no source":
         fix = Phrase("fill it in, or {} if it does not matter who gave a reward", Setting("source", False))
     raise InputError(_where(row, part), rule, row.value, fix + others)

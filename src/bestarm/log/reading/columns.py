@@ -177,7 +177,28 @@ class _Choice:
         source = self._source(names)
         time = self._optional("time", spec.time if source or spec.needs_time else False, names)
         others = source, time, spec.by, *(name for name in names if spec.source is None and _means(name, "source"))
-        return LogColumns(source=source, time=time, arms=_arms(names, spec.wide, others, self._guesses))
+        return LogColumns(source=source, time=time, arms=self._arms(others))
+
+    def _arms(self, others: tuple[str | None, ...]) -> tuple[str, ...]:
+        """Return the columns that are an arm each."""
+        wide, names = self._spec.wide, self._names
+        if wide is True:
+            found = [name for name in names if name not in others]
+            seen = self._contents.of(found)
+            aside = [name for name in found if plain(name) in _INDEX or seen[name].numbers_rows]
+            if aside:
+                self._guesses.append(f"{_listed(aside)} was taken for numbers of rows, not for an arm.")
+            found = [name for name in found if name not in aside]
+        elif isinstance(wide, list | tuple):
+            found = [_named("wide", name, names) for name in wide]
+        else:
+            raise InputError("wide", "be True, False or a list of columns", wide, "True takes each column for an arm")
+        twice = [name for name in dict.fromkeys(found) if found.count(name) > 1]
+        if twice:
+            raise InputError("wide", "have one column per arm", twice[0], "two columns have this name; rename one")
+        if len(found) < 2:
+            raise InputError("wide", "have at least two columns of rewards", found, f"the columns are {_listed(names)}")
+        return tuple(found)
 
     def _counted(self) -> LogColumns:
         asked = None if self._spec.counted is True else self._spec.counted
@@ -271,6 +292,8 @@ class _Choice:
         rewards = self._candidates("reward", rest)
         if arms.reason and rewards.reason:
             return self._taken("arm", arms), self._taken("reward", rewards)
+        if rewards.reason and not arms.names:
+            arms = _Candidates(self._numbered_arms([name for name in among if name != rewards.names[0]]))
         pairs = [(arm, reward) for reward in rewards.names for arm in arms.names if arm != reward]
         parameter = "arm" if not arms.reason else "reward"
         several = arms.names if not arms.reason else rewards.names
@@ -325,6 +348,13 @@ class _Choice:
             reason = "as the only one with two values, 0 and 1 or yes and no"
         return _Candidates(tuple(likely or possible), reason if len(likely) == 1 else "")
 
+    def _numbered_arms(self, among: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns whose numbers may be those of arms, where no column has names of arms: 1.9 and 1.10."""
+        others = ("source", "time", "reward")
+        free = [name for name in among if plain(name) not in _INDEX and not any(_means(name, what) for what in others)]
+        seen = self._contents.of(free)
+        return tuple(name for name in free if seen[name].different > 1 and seen[name].may_be_arm)
+
     def _is_something_else(self, name: str, parameter: str) -> bool:
         """Tell whether a name says that a column is neither an arm nor a reward, but who, when or a number of a row."""
         others = {"source", "time", "arm", "reward"} - {parameter}
@@ -358,6 +388,12 @@ class _Choice:
             return UnclearError("wide", question, [("if each column has the rewards of one arm", wide)])
         if not answers:
             lacking = parameter if not several or len(parameters) == 1 else "reward"
+            if lacking == "reward" and (words := self._words(several)):
+                question = (
+                    "No column has rewards: numbers, or yes and no. "
+                    f"If the words of {_either(words)} are rewards, write 1 for the good ones and 0 for the others."
+                )
+                return UnclearError("reward", question, ())
             fix = Phrase("say which one it is with {}", Setting(lacking))
             return InputError(lacking, f"name one of the columns {_listed(self._names)}", None, fix)
         if len(several) > 1:
@@ -366,6 +402,13 @@ class _Choice:
             question = f"No name of a column says clearly which one has the {parameter}; it may be {several[0]!r}."
         settings = [tuple(map(Setting, parameters, answer)) for answer in answers[:_MOST_CALLS]]
         return UnclearError(parameter, question, [("", Call(each, self._data)) for each in settings])
+
+    def _words(self, arms: Sequence[str]) -> list[str]:
+        """Return the columns of few texts that may be words for rewards, in a log whose arm is one of some columns."""
+        taken = arms if len(arms) == 1 else ()
+        free = [name for name in self._names if name not in taken and not self._is_something_else(name, "reward")]
+        seen = self._contents.of(free)
+        return [name for name in free if seen[name].is_text and seen[name].has_kinds and seen[name].different > 1]
 
     def _looks_wide(self) -> bool:
         """Tell whether nothing was said of the columns, and each of them has rewards, but for sources and times."""
@@ -427,25 +470,6 @@ def _named(parameter: str, asked: object, names: Sequence[str]) -> str:
     raise InputError(parameter, f"name one of the columns {_listed(names)}", asked, "check the spelling")
 
 
-def _arms(names: Sequence[str], wide: object, others: tuple[str | None, ...], guesses: list[str]) -> tuple[str, ...]:
-    if wide is True:
-        found = [name for name in names if name not in others]
-        aside = [name for name in found if plain(name) in _INDEX]
-        if aside:
-            guesses.append(f"{_listed(aside)} was taken for numbers of rows, not for an arm.")
-        found = [name for name in found if name not in aside]
-    elif isinstance(wide, list | tuple):
-        found = [_named("wide", name, names) for name in wide]
-    else:
-        raise InputError("wide", "be True, False or a list of columns", wide, "True takes each column for an arm")
-    twice = [name for name in dict.fromkeys(found) if found.count(name) > 1]
-    if twice:
-        raise InputError("wide", "have one column per arm", twice[0], "two columns have this name; rename one")
-    if len(found) < 2:
-        raise InputError("wide", "have at least two columns of rewards", found, f"the columns are {_listed(names)}")
-    return tuple(found)
-
-
 def _value_columns(names: Sequence[str], spec: LogSpec, guesses: list[str]) -> tuple[tuple[str, float], ...]:
     """Return the columns that count a value each, with the values; none in a log of another kind."""
     counted = spec.counted
@@ -502,8 +526,8 @@ def _all_of(names: Sequence[str]) -> str:
 
 def _either(names: Sequence[str]) -> str:
     """Return 'a', 'b' or 'c'."""
-    shown = [repr(name) for name in names[:12]]
-    return f"{', '.join(shown[:-1])} or {shown[-1]}"
+    *before, last = [repr(name) for name in names[:12]]
+    return f"{', '.join(before)} or {last}" if before else last
 
 
 def _as_number(text: str) -> float | None:

@@ -63,6 +63,17 @@ class Content:
         return self.is_text and 2 <= self.different <= min(_MOST_ARMS, self.cells // 2)
 
     @property
+    def numbers_rows(self) -> bool:
+        """Whether it has each of some whole numbers once, from the lowest to the highest: no rewards do.
+
+        >>> [Content(size, size, size, lowest=1, highest=size).numbers_rows for size in (6, 1500)]
+        [False, True]
+        """
+        if self.lowest is None or self.highest is None or not self.rewards == self.different == self.cells > _FEW_ROWS:
+            return False
+        return self.highest - self.lowest == self.cells - 1
+
+    @property
     def has_kinds(self) -> bool:
         """Whether it has few values, each many times: kinds of devices, not a device each.
 

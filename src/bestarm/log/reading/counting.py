@@ -92,6 +92,7 @@ def _check_arms(log: OpenLog, rewards_in: Counter[str], missing: Counter[str], o
     lost, total = missing.total(), missing.total() + rewards_in.total()
     if lost and log.spec.missing == "refuse":
         question = f"Rewards are missing: {lost:,} of {total:,} ({100.0 * lost / total:.3g} %)."
+        question += " Most are: if an empty cell means 0, write 0 there." if 2 * lost > total else ""
         data = first_argument([file.name for file in log.files])
         raise UnclearError(
             "missing",

@@ -20,8 +20,8 @@ from bestarm.log.spec import LogSpec
 _NAMES = {
     "who": "user userid uid visitor visitorid voter voterid rater raterid reviewer reviewerid customer customerid "
     "account accountid member memberid participant participantid respondent respondentid annotator annotatorid worker "
-    "workerid player playerid client clientid device deviceid cookie cookieid anonymousid uuid ipaddress ip session "
-    "sessionid source",
+    "workerid player playerid client clientid device deviceid cookie cookieid anonymousid uuid email emailaddress "
+    "ipaddress ip session sessionid source",
     "when": "timestamp eventtime eventtimestamp datetime createdat occurredat receivedat loggedat visitedat votedat "
     "submittedat ratedat time ts when date day visitdate eventdate",
     "agent": "useragent useragentstring httpuseragent ua browser",
