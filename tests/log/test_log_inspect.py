@@ -276,6 +276,51 @@ def test_many_rewards_of_one_day_are_no_change_of_the_shares_of_the_arms(
     assert kinds(by_day(1, 0.3, 0.7)) == ["split"]
 
 
+def around_the_clock(seed: int, better: float, evening: float = 0.05) -> pd.DataFrame:
+    """A week in which variant B is shown mostly in the evening, when everybody converts more often."""
+    random = np.random.default_rng(seed)
+    seconds = np.sort(random.integers(0, 7 * 86_400, 20_000))
+    late = seconds % 86_400 >= 18 * 3600
+    is_b = random.random(seconds.size) < np.where(late, 0.8, 0.3)
+    return pd.DataFrame(
+        {
+            "created_at": pd.Timestamp("2025-09-01") + pd.to_timedelta(seconds, unit="s"),
+            "variant": np.where(is_b, "B", "A"),
+            "converted": random.binomial(1, 0.1 + better * is_b + evening * late),
+        }
+    )
+
+
+def test_shares_that_follow_the_hour_of_the_day_are_compared_within_hours() -> None:
+    wrong, right = identify_log(around_the_clock(0, -0.01)), identify_log(around_the_clock(0, 0.03))
+    assert (wrong.best, wrong.trusted, right.best, right.trusted) == ("B", False, "B", True)
+    assert wrong.doubts == (
+        "The shares of the variants change with the hour of the day: within hours, B does not lead A.",
+    )
+
+
+def test_days_without_any_success_of_an_arm_are_found_together() -> None:
+    log = by_day(1, 0.5, 0.5)
+    broken = log["day"].isin(["2025-09-05", "2025-09-06"]) & (log["variant"] == "A")
+    log.loc[broken, "converted"] = 0
+    (found,) = inspect_log(log).findings
+    assert found.text == "2025-09-05 and 2025-09-06 are unlike the other days"
+    result = identify_log(log)
+    assert result.best == "B"
+    assert result.doubts == (f"{found.text}: without those days, B does not lead A.",)
+
+
+def test_an_uneven_split_is_told_without_a_claim_about_the_answer() -> None:
+    random = np.random.default_rng(0)
+    variant = np.repeat(["A", "B"], [10_400, 9_600])
+    log = pd.DataFrame({"variant": variant, "converted": random.binomial(1, np.where(variant == "A", 0.15, 0.1))})
+    result = identify_log(log.sample(frac=1.0, random_state=1))
+    assert [finding.kind for finding in result.findings] == ["sample ratio"]
+    said = "The split is uneven: 10,400 visits for A, 9,600 for B: if it was to be even, find out why it is not."
+    assert result.lines[2] == said
+    assert result.trusted
+
+
 def test_rows_written_twice_are_counted() -> None:
     log = votes(1)
     found = inspect_log(pd.concat([log, log.head(500)]))
@@ -290,6 +335,8 @@ def test_a_doubled_export_of_two_columns_is_told_from_counts_that_are_even_by_ch
     log = pd.DataFrame({"arm": np.repeat(["A", "A", "B", "B"], counts), "reward": np.repeat([0, 1, 0, 1], counts)})
     log = log.sample(frac=1.0, random_state=seed)
     assert kinds(log) == []
+    (found,) = inspect_log(pd.concat([log, log])).findings
+    assert found.text == f"every row is there twice ({len(log):,} of the {2 * len(log):,} rewards are copies)"
     for copies in (pd.concat([log, log]), log.loc[np.repeat(log.index, 2)], pd.concat([log, log, log])):
         assert kinds(copies.reset_index(drop=True)) == ["duplicates"]
 

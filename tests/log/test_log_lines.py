@@ -55,6 +55,11 @@ def test_three_lines_name_the_best_arm_what_it_survives_and_what_was_found() -> 
     assert exit_code(result) == 0
 
 
+def test_an_arm_that_is_a_number_is_called_by_what_it_numbers() -> None:
+    first = answer(visits({"0": 0.05, "1": 0.06}, arm="variation", reward="kept")).lines[0]
+    assert first == "variation 1 has the highest kept rate: 6.0 % against 5.0 % for variation 0 (+20 %)."
+
+
 def test_a_finding_beyond_what_it_survives_withdraws_trust() -> None:
     result = answer()
     assert result.overturn is not None

@@ -13,7 +13,7 @@ class Finding:
     ----------
     kind : str
         With a count: "busy sources", "devoted sources", "generous sources", "agents", "duplicates", "burst",
-        "histogram". Without one: "split", "late arm", "trend", "day", "clusters", "dispersion".
+        "histogram". Without one: "split", "sample ratio", "late arm", "trend", "day", "clusters", "dispersion".
     rows, sources : int or None
         How many rewards, and sources, are in doubt; None where there is no count. Copies of rows add no source.
     share : float or None
@@ -41,6 +41,13 @@ class Finding:
     what: tuple[str, ...] = ()
     p_value: float | None = None
     details: str = ""
+
+    @property
+    def if_survived(self) -> str:
+        """What is said of it where the answer can be relied on nevertheless."""
+        if self.kind == "sample ratio":  # nothing in the log says how many there should be
+            return "if it was to be even, find out why it is not"
+        return "the answer survives that" if self.is_counted else "that does not change the answer"
 
     @property
     def is_counted(self) -> bool:

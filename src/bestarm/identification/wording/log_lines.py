@@ -41,7 +41,7 @@ class LineWords(LogWords):
         result = self.result
         if result.best is None:
             return self._nobody()
-        name, rows = named(result.best), self.compared_rows()
+        name, rows = self._named(result.best), self.compared_rows()
         if self.is_near:
             return f"{name} is within {self._near()} of the best: {self._figures()}."
         if rows is None:
@@ -49,7 +49,7 @@ class LineWords(LogWords):
         best, other = rows
         if self.sign * other.estimate > self.sign * best.estimate:
             higher = "lower" if result.lower_is_better else "higher"
-            what = f"{'ratio' if result.metric.per else 'mean'} of {named(other.label)}"
+            what = f"{'ratio' if result.metric.per else 'mean'} of {self._named(other.label)}"
             return f"{name} {self._best()} when compared in pairs, although the {what} is {higher}."
         capped = result.metric.capped(result.capped, result.cap)
         return f"{name} {self._best()}: {self._figures()}{capped}."
@@ -61,6 +61,11 @@ class LineWords(LogWords):
     def _near(self) -> str:
         return self.result.metric.lead(float(self.result.options["good_enough"]))
 
+    def _named(self, label: Label | None) -> str:
+        """Return a label as a sentence names it, a number with what it numbers: variation 1."""
+        name = named(label)
+        return f"{self.result.metric.arm_word} {name}" if name.replace(".", "").isdecimal() else name
+
     def _figures(self) -> str:
         """Return the means of the best two arms, such as "6.0 % against 5.2 % for variant_a (+15 %)"."""
         rows = self.compared_rows()
@@ -70,7 +75,7 @@ class LineWords(LogWords):
         one, two = self.result.metric.compared(best.estimate, other.estimate)
         within = self.result.within
         same = "" if within is None else f", {within.on_the_same}"
-        return f"{one} against {two} for {named(other.label)}{uplift(best.estimate, other.estimate)}{same}"
+        return f"{one} against {two} for {self._named(other.label)}{uplift(best.estimate, other.estimate)}{same}"
 
     def _nobody(self) -> str:
         result, rows = self.result, self.compared_rows()
@@ -80,16 +85,18 @@ class LineWords(LogWords):
         leader, other = rows
         if other.estimate == leader.estimate:
             one, _ = result.metric.compared(leader.estimate, other.estimate)
-            return f"No {noun} is proved best: {named(leader.label)} and {named(other.label)} both have {one}."
+            return (
+                f"No {noun} is proved best: {self._named(leader.label)} and {self._named(other.label)} both have {one}."
+            )
         if self.sign * other.estimate <= self.sign * leader.estimate:
             capped = result.metric.up_to(result.cap) + result.metric.capped(result.capped, result.cap)
-            return f"No {noun} is proved best: {named(result.leader)} leads with {self._figures()}{capped}."
+            return f"No {noun} is proved best: {self._named(result.leader)} leads with {self._figures()}{capped}."
         one, two = result.metric.compared(leader.estimate, other.estimate)
         which = "lowest" if result.lower_is_better else "highest"
         few = f"{two} from {result.metric.units(other.pulls)}"
-        rest = f"{named(leader.label)} has {one} from {result.metric.units(leader.pulls)}"
+        rest = f"{self._named(leader.label)} has {one} from {result.metric.units(leader.pulls)}"
         what = "ratio" if result.metric.per else "mean"
-        return f"No {noun} is proved best: {named(other.label)} has the {which} {what}, {few}; {rest}."
+        return f"No {noun} is proved best: {self._named(other.label)} has the {which} {what}, {few}; {rest}."
 
     # ------------------------------------------------------------------------------------------------- what it survives
 
@@ -164,7 +171,9 @@ class LineWords(LogWords):
         """Return why nobody is named, and what would help."""
         result, metric = self.result, self.result.metric
         if result.within is not None and not result.within.matches and result.leader is not None:
-            return f"{named(result.leader)} and {named(result.within.rival)} {result.within.share_nothing()}."
+            return (
+                f"{self._named(result.leader)} and {self._named(result.within.rival)} {result.within.share_nothing()}."
+            )
         if result.limit == "contamination" or result.floor is not None:
             share = percent(result.epsilon)
             if result.floor is None:
@@ -233,9 +242,7 @@ class LineWords(LogWords):
         text = capital(largest.text)
         if result.best is None:
             return f"{text}."
-        return (
-            f"{text}: the answer survives that." if largest.is_counted else f"{text}: that does not change the answer."
-        )
+        return f"{text}: {largest.if_survived}."
 
 
 def beyond(result: LogFacts, finding: Finding) -> str:

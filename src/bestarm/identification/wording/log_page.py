@@ -184,7 +184,7 @@ class PageWords(LogWords):
         doubt = next((doubt for doubt in result.doubts if doubt.startswith(text)), None)
         if doubt is not None:
             return f"{capital(doubt.removeprefix(text).rstrip('.'))}: do not rely on the answer."
-        return "The answer survives that." if finding.is_counted else "That does not change the answer."
+        return f"{capital(finding.if_survived)}."
 
     def remarks(self) -> list[str]:
         """Return what to know about the answer: how strong it is, or what may lead to one."""

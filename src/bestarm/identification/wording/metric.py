@@ -34,6 +34,7 @@ _RATES = {
     "thumbs": ("gets the most thumbs up", "rating"),
     "feedback": ("gets the best feedback", "rating"),
     "liked": ("is liked most", "rating"),
+    "rating": ("gets the best ratings", "rating"),
 }
 _ROWS = {
     "vote": "vote",
@@ -126,10 +127,18 @@ class Metric:
         said = _RATES.get(_last(self.reward))
         if self.is_rate and said is not None and not lower_is_better:
             return said[0]
-        which = "lowest" if lower_is_better else "highest"
+        return f"has the {'lowest' if lower_is_better else 'highest'} {self.measure}"
+
+    @property
+    def measure(self) -> str:
+        """What the mean of an arm is.
+
+        >>> Metric(reward="retained", is_rate=True).measure, Metric(reward="stars").measure
+        ('retained rate', 'mean stars')
+        """
         if self.is_rate:
-            return f"has the {which} rate of {self.reward}" if self.reward else f"has the {which} rate"
-        return f"has the {which} mean {self.reward or 'reward'}"
+            return f"{self.reward} rate".strip()
+        return f"mean {self.reward or 'reward'}"
 
     @property
     def row(self) -> str:

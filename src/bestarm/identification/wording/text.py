@@ -54,9 +54,11 @@ def with_rest(texts: Sequence[str], number: int) -> str:
 
     >>> with_rest(["A", "B"], 5)
     'A, B and 3 more'
+    >>> with_rest(["A", "B"], 2)
+    'A and B'
     """
-    said = ", ".join(texts)
-    return said if len(texts) == number else f"{said} and {number - len(texts):,} more"
+    *before, last = texts if len(texts) == number else [*texts, f"{number - len(texts):,} more"]
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def named_in_cell(labels: Sequence[Label], most: int = _MOST_LABELS) -> str:

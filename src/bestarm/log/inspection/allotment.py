@@ -12,6 +12,7 @@ from scipy import stats
 from bestarm.identification.finding import Finding
 from bestarm.identification.wording.log_lines import named
 from bestarm.identification.wording.text import capital
+from bestarm.log.inspection.days import DayTable
 from bestarm.log.inspection.shapes import RATE, robust_scatter
 from bestarm.log.inspection.watch import Clock, Watch, short_percent
 
@@ -92,19 +93,38 @@ def _is_late(counts: Array, arm: int, every: int) -> bool:
 
 def _changes(counts: Array) -> bool:
     """Tell whether the shares of the arms differ more between the eighths of the log than within them."""
-    counts = counts[counts.sum(axis=1) > 0.0]
     blocks = counts.shape[1]
-    if blocks < 2 * _COARSE or len(counts) < 2:
+    return blocks >= 2 * _COARSE and _differ(counts, np.arange(_COARSE) * blocks // _COARSE)
+
+
+def change_by_hour(hours: DayTable) -> bool:
+    """Tell whether the shares of the arms differ more between the hours of the day than on different days at one hour.
+
+    >>> number = np.array([[80.0, 20.0], [20.0, 80.0]] * 48) + np.arange(96.0)[:, None] % 5.0
+    >>> nothing = np.zeros_like(number)
+    >>> starts = tuple(3600.0 * 6.0 * np.arange(96.0))
+    >>> change_by_hour(DayTable(("A", "B"), ("",) * 96, number, nothing, nothing, nothing, nothing, "hour", starts))
+    True
+    """
+    hour = np.array(hours.starts) // 3600.0 % 24.0
+    order = np.argsort(hour, kind="stable")
+    return _differ(hours.number.T[:, order], np.flatnonzero(np.diff(hour[order], prepend=-1.0)))
+
+
+def _differ(counts: Array, edges: NDArray[np.intp]) -> bool:
+    """Tell whether the shares of the arms differ more between groups of stretches than within them."""
+    counts = counts[counts.sum(axis=1) > 0.0]
+    blocks, groups = counts.shape[1], edges.size
+    if len(counts) < 2 or not 2 <= groups < blocks:
         return False
-    edges = np.arange(_COARSE) * blocks // _COARSE
     coarse = np.add.reduceat(counts, edges, axis=1)
     share = counts.sum(axis=1) / counts.sum()
     apart = 0.5 * np.abs(coarse / np.maximum(coarse.sum(axis=0), 1.0) - share[:, None]).sum(axis=0)
-    between = _scatter(coarse, np.repeat(share[:, None], _COARSE, axis=1))
+    between = _scatter(coarse, np.repeat(share[:, None], groups, axis=1))
     lengths = np.diff([*edges, blocks])
     within = _scatter(counts, np.repeat(coarse / np.maximum(coarse.sum(axis=0), 1.0), lengths, axis=1))
     arms = len(counts) - 1
-    freedom = (_COARSE - 1) * arms, (blocks - _COARSE) * arms
+    freedom = (groups - 1) * arms, (blocks - groups) * arms
     ratio = (between / freedom[0]) / max(within / freedom[1], 1.0)
     return bool(apart.max() >= _CHANGE and stats.f.sf(ratio, *freedom) <= RATE)
 
@@ -139,11 +159,17 @@ def find_late_arms(watch: Watch, allotment: Allotment) -> list[Finding]:
     return [Finding("late arm", None, None, None, text, what, RATE, details)]
 
 
-def find_split(watch: Watch, allotment: Allotment | None) -> list[Finding]:
-    """Return whether the shares of the arms change over time, or miss an even split by more than chance allows."""
-    if allotment is not None and allotment.changes and not allotment.late:
-        text = "the shares of the arms change over time"
-        details = "The shares of the arms change over time, so that arms with more of the good days seem better."
+def find_split(watch: Watch, allotment: Allotment | None, by_hour: bool) -> list[Finding]:
+    """Return whether the shares of the arms change over time, or miss an even split by more than chance allows.
+
+    `by_hour` is whether they change with the hour of the day.
+    """
+    arms = f"{watch.metric.arm_word}s"
+    changes = allotment is not None and allotment.changes and not allotment.late
+    if changes or by_hour:
+        when, good = ("over time", "days") if changes else ("with the hour of the day", "hours")
+        text = f"the shares of the {arms} change {when}"
+        details = f"{capital(text)}, so that {arms} with more of the good {good} seem better."
         return [Finding("split", None, None, None, text, (), RATE, details)]
     numbers, noun = watch.rewards.numbers.astype(np.float64), watch.metric.rows_word
     counts = watch.sources
@@ -165,7 +191,7 @@ def find_split(watch: Watch, allotment: Allotment | None) -> list[Finding]:
         f"{named(labels[least])}"
     )
     details = capital(text) + ". If each was to get as many, chance alone hardly ever does that."
-    return [Finding("split", None, None, None, text, (), p_value, details)]
+    return [Finding("sample ratio", None, None, None, text, (), p_value, details)]
 
 
 def find_bursts(watch: Watch, allotment: Allotment) -> list[Finding]:

@@ -44,7 +44,7 @@ def _whole_export(watch: Watch) -> Finding | None:
         return None
     rows = watch.total - watch.total // factor
     times = {2: "twice", 3: "three times", 4: "four times"}[factor]
-    text = f"every row is there {times} ({watch.amount(rows)} too many)"
+    text = f"every row is there {times} ({rows:,} of the {watch.metric.rows(watch.total)} are copies)"
     details = f"Every row of the file is there {times}, as if it had been exported {times}: {rows:,} are copies."
     return _finding(watch, rows, text, times, p_value, details)
 

@@ -17,14 +17,14 @@ from bestarm.errors import InputError
 from bestarm.identification.finding import Finding
 from bestarm.identification.wording.log_lines import named
 from bestarm.log.inspection.agents import find_agents
-from bestarm.log.inspection.allotment import allotted, find_bursts, find_late_arms, find_split
+from bestarm.log.inspection.allotment import allotted, change_by_hour, find_bursts, find_late_arms, find_split
 from bestarm.log.inspection.clusters import Clusters, find_clusters, find_dispersion, rivals_that_catch_up
-from bestarm.log.inspection.days import DayTable, find_odd_days, find_trend, table_by_day
+from bestarm.log.inspection.days import DayTable, find_odd_days, find_trend, table_by_day, table_by_hour
 from bestarm.log.inspection.duplicates import find_duplicates
 from bestarm.log.inspection.histograms import find_histograms
 from bestarm.log.inspection.sources import find_sources
 from bestarm.log.inspection.watch import Watch
-from bestarm.log.inspection.within import carried_by, within_days
+from bestarm.log.inspection.within import carried_by, within_days, within_hours
 from bestarm.log.reading import SUSPICIOUS, LeftOut, OpenLog, Progress, count_rewards, open_log, suspicious
 from bestarm.log.rewards import Rewards
 from bestarm.log.spec import LogSpec
@@ -47,6 +47,8 @@ class Inspected:
         The column that names them, or empty.
     table : DayTable or None
         Rewards by day and arm.
+    hours : DayTable or None
+        Rewards by hour and arm, if the shares of the arms change over time.
     changes : bool
         Whether the shares of the arms change over time.
     blocked : bool
@@ -66,6 +68,7 @@ class Inspected:
     clusters: dict[str, Clusters] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
     blocked: bool = False
+    hours: DayTable | None = None
 
     def within_blocks(self, means: Sequence[float], by_time: bool) -> Inspected:
         """Return the same to judge an answer of rewards that were compared within blocks, with the means in these."""
@@ -78,24 +81,26 @@ class Inspected:
         """Return for each kind of finding without a count why a named arm falls because of it.
 
         Drift alone is no reason, because it is the same for arms with constant shares: arms are compared within days
-        only if their shares change over time. An odd day is one if it carries the lead. Rewards that go together are
+        only if their shares change over time. Odd days are one if they carry the lead. Rewards that go together are
         one if the arm does not lead clearly when sources or rows are what scatters. With a control the arm is compared
         with that alone.
         """
         kinds = {finding.kind for finding in self.findings}
         found: dict[str, str] = {}
-        table, level = self.table, delta
-        if table is not None and control is not None:
-            table, level = table.only((best, control)), delta / (len(self.labels) - 1)
+        table, hours, level = self.table, self.hours, delta
+        if control is not None:
+            table, hours = (each and each.only((best, control)) for each in (table, hours))
+            level = delta / (len(self.labels) - 1)
         if table is not None and self.changes and not self.blocked:
             within = within_days(table, best, level, lower_is_better=lower_is_better)
             if not within.holds:
                 found |= {kind: within.text for kind in ("late arm", "split", "trend") if kind in kinds}
-        for day in self.odd_days if table is not None else ():
-            assert table is not None
-            why = carried_by(table, day, best, level, lower_is_better=lower_is_better, within=self.blocked)
-            if why:
-                found["day"] = why
+        if hours is not None:
+            why = within_hours(hours, best, level, lower_is_better=lower_is_better)
+            found = {kind: why for kind in ("late arm", "split") if why and kind in kinds} | found
+        if table is not None and self.odd_days:
+            why = carried_by(table, self.odd_days, best, level, lower_is_better=lower_is_better, within=self.blocked)
+            found |= {"day": why} if why else {}
         index = self.labels.index(best)
         for kind, clusters in self.clusters.items():
             means = -self.means if lower_is_better else self.means
@@ -123,9 +128,12 @@ def inspect_open(log: OpenLog, rewards: Rewards) -> Inspected:
         findings += days
     if allotment is not None:
         findings += find_late_arms(watch, allotment)
-    findings += find_split(watch, allotment)
+    hours = table_by_hour(watch)
+    by_hour = hours is not None and change_by_hour(hours)
+    findings += find_split(watch, allotment, by_hour)
     if table is not None:
         findings += find_trend(watch, table)
+    changes = allotment is not None and allotment.changes
     together, by_source = find_clusters(watch)
     scattered, by_row = find_dispersion(watch)
     pairs = (("clusters", by_source), ("dispersion", by_row))
@@ -136,13 +144,14 @@ def inspect_open(log: OpenLog, rewards: Rewards) -> Inspected:
         sources=None if watch.sources is None else watch.sources.total,
         source=watch.columns.who or "",
         table=table,
-        changes=allotment is not None and allotment.changes,
+        changes=changes,
         odd_days=odd,
         labels=rewards.labels,
         means=rewards.means,
         errors=_standard_errors(rewards),
         clusters={kind: clusters for kind, clusters in pairs if clusters is not None},
         units=units,
+        hours=hours if changes or by_hour else None,
     )
 
 

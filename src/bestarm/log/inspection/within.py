@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ from scipy import stats
 from bestarm.identification.wording.log_lines import named
 from bestarm.log.inspection.days import DayTable
 from bestarm.problem import Label
+
+Array = NDArray[np.float64]
 
 _CARRIED = 0.5  # a day carries the lead if less than this part of it is left without the day
 
@@ -56,30 +59,62 @@ def within_days(table: DayTable, best: Label, delta: float, *, lower_is_better: 
     return WithinDays(best, False, text)
 
 
+def within_hours(hours: DayTable, best: Label, delta: float, *, lower_is_better: bool = False) -> str:
+    """Return in words that a lead falls within hours, and that the hours made most of it; empty if they did not.
+
+    Hours are short: a lead that is real is less clear within them, so that alone is no reason.
+
+    Examples
+    --------
+    >>> number = np.array([[400.0, 100.0], [100.0, 400.0]])
+    >>> sums = number * np.array([[0.1, 0.1], [0.4, 0.4]])
+    >>> table = DayTable(("A", "B"), ("9:00", "21:00"), number, sums, sums, 0.0 * sums, 0.0 * sums + 1.0, "hour")
+    >>> within_hours(table, "B", 0.05)
+    'within hours, B does not lead A'
+    """
+    index = hours.labels.index(best)
+    before, _ = _pooled(hours, index, lower_is_better)
+    fallen = _fallen(hours.labels, index, before, *_compared(hours, index, lower_is_better), delta)
+    return f"within hours, {fallen}" if fallen else ""
+
+
 def carried_by(
-    table: DayTable, day: int, best: Label, delta: float, *, lower_is_better: bool = False, within: bool = False
+    table: DayTable,
+    days: Sequence[int],
+    best: Label,
+    delta: float,
+    *,
+    lower_is_better: bool = False,
+    within: bool = False,
 ) -> str:
-    """Return in words that a lead falls without a day, and that the day made most of it; empty if it did not.
+    """Return in words that a lead falls without some days, and that they made most of it; empty if they did not.
 
     If `within`, arms are compared within days, as in the answer.
     """
     compared = _compared if within else _pooled
-    index, rest = table.labels.index(best), table.without(day)
-    level = float(stats.norm.isf(delta / max(len(table.labels) - 1, 1)))
-    leads, z = compared(rest, index, lower_is_better)
+    index = table.labels.index(best)
     before, _ = compared(table, index, lower_is_better)
+    fallen = _fallen(table.labels, index, before, *compared(table.without(days), index, lower_is_better), delta)
+    if table.noun == "stretch":
+        those = "it" if len(days) == 1 else "them"
+    else:
+        those = f"that {table.noun}" if len(days) == 1 else f"those {table.noun}s"
+    return f"without {those}, {fallen}" if fallen else ""
+
+
+def _fallen(labels: Sequence[Label], best: int, before: Array, leads: Array, z: Array, delta: float) -> str:
+    """Return that an arm lost a lead, if less than half of it is left and that is not clear; else nothing."""
+    level = float(stats.norm.isf(delta / max(len(labels) - 1, 1)))
     lost = (z < level) & (leads < _CARRIED * before)
-    lost[index] = False
+    lost[best] = False
     if not lost.any():
         return ""
     rival = int(np.argmin(np.where(lost, z, np.inf)))
-    verb = "does not lead" if leads[rival] <= 0.0 else "no longer leads"
-    clearly = "" if leads[rival] <= 0.0 else " clearly"
-    that = "it" if table.noun == "stretch" else f"that {table.noun}"
-    return f"without {that}, {named(best)} {verb} {named(table.labels[rival])}{clearly}"
+    verb, clearly = ("does not lead", "") if leads[rival] <= 0.0 else ("no longer leads", " clearly")
+    return f"{named(labels[best])} {verb} {named(labels[rival])}{clearly}"
 
 
-def _compared(table: DayTable, best: int, lower_is_better: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _compared(table: DayTable, best: int, lower_is_better: bool) -> tuple[Array, Array]:
     """Return the lead of an arm over each other, within days, and its z; not a number, and 0, if no day is shared."""
     sign = -1.0 if lower_is_better else 1.0
     number, variance = table.number, table.variances()
@@ -95,7 +130,7 @@ def _compared(table: DayTable, best: int, lower_is_better: bool) -> tuple[NDArra
     return lead, np.where(total > 0.0, z, 0.0)
 
 
-def _pooled(table: DayTable, best: int, lower_is_better: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _pooled(table: DayTable, best: int, lower_is_better: bool) -> tuple[Array, Array]:
     """Return the lead of an arm over each other, all days together, and its z."""
     sign = -1.0 if lower_is_better else 1.0
     number = np.maximum(table.number.sum(axis=0), 1.0)
