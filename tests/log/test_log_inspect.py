@@ -299,6 +299,13 @@ def test_shares_that_follow_the_hour_of_the_day_are_compared_within_hours() -> N
     )
 
 
+def test_a_late_arm_is_told_in_whole_sentences() -> None:
+    log = around_the_clock(0, 0.0, evening=0.0)
+    found = inspect_log(log[(log["variant"] == "A") | (log["created_at"] >= "2025-09-04")]).findings
+    (late,) = [finding for finding in found if finding.kind == "late arm"]
+    assert late.details.startswith("The variant B starts after ")
+
+
 def test_days_without_any_success_of_an_arm_are_found_together() -> None:
     log = by_day(1, 0.5, 0.5)
     broken = log["day"].isin(["2025-09-05", "2025-09-06"]) & (log["variant"] == "A")

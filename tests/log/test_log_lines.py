@@ -60,6 +60,17 @@ def test_an_arm_that_is_a_number_is_called_by_what_it_numbers() -> None:
     assert first == "variation 1 has the highest kept rate: 6.0 % against 5.0 % for variation 0 (+20 %)."
 
 
+def test_more_than_one_visit_is_fake() -> None:
+    survives_one = next(
+        second
+        for hits in range(30, 60)
+        if (second := answer(visits({"A": 0.02, "B": hits / 1000}, number=1000)).lines[1]).startswith(
+            "This stands unless more than 1 of"
+        )
+    )
+    assert survives_one.startswith("This stands unless more than 1 of the 2,000 visits is fake (0.05 %).")
+
+
 def test_a_finding_beyond_what_it_survives_withdraws_trust() -> None:
     result = answer()
     assert result.overturn is not None

@@ -123,7 +123,8 @@ class LineWords(LogWords):
             return f"This stands only if not one of {self._all()} is fake{self._besides()}."
         most = f"{result.overturn:,} of {self._all()}"
         share = f" ({_percent(result.overturn / self._number)})" if self.model.shared else ""
-        return f"This stands unless more than {most} are fake{share}{self._besides()}."
+        verb = "is" if result.overturn == 1 else "are"
+        return f"This stands unless more than {most} {verb} fake{share}{self._besides()}."
 
     def _stands_at_epsilon(self) -> str:
         """Return that it stands at the epsilon that was given, and up to how much more."""

@@ -154,7 +154,7 @@ def find_late_arms(watch: Watch, allotment: Allotment) -> list[Finding]:
             said.append(f"{name} ends before the last {short_percent(after)} of all {rows}")
     more = len(allotment.late) - len(said)
     text = ", ".join(said) + (f", and {more:,} more arms are there only for a part of the time" if more else "")
-    details = text + ": arms are then compared at different times."
+    details = capital(text) + ": arms are then compared at different times."
     what = tuple(str(watch.rewards.labels[arm]) for arm in allotment.late)
     return [Finding("late arm", None, None, None, text, what, RATE, details)]
 
