@@ -173,6 +173,18 @@ def test_a_column_of_numbers_is_offered_for_the_arm_where_the_reward_is_clear(
     assert done.stderr == ""
 
 
+def test_an_amount_whose_name_ends_like_that_of_an_arm_is_offered_as_the_reward(tmp_path: Path) -> None:
+    path = written(tmp_path, "variant,time_on_page", [f"{'AB'[i % 2]},{i * 37 % 200}" for i in range(900)])
+    (pasted,) = commands(bestarm("identify", str(path)))
+    assert pasted[2:] == ["--arm", "variant", "--reward", "time_on_page"]
+
+
+def test_a_header_that_is_repeated_is_found_where_it_is(tmp_path: Path) -> None:
+    path = written(tmp_path, "variant,converted", ["A,1", "B,0", "variant,converted", "A,1", "B,0"])
+    with pytest.raises(InputError, match=r"line 4 of .* got 'converted': .* 1 of 5"):
+        read_log(path)
+
+
 @pytest.mark.parametrize(
     ("header", "words", "said"),
     [

@@ -360,7 +360,10 @@ class _Choice:
         others = {"source", "time", "arm", "reward"} - {parameter}
         words = words_of(name)
         is_number = plain(name) in _INDEX or (bool(words) and words[-1] in ("id", "uuid", "key", "number"))
-        return is_number or any(clarity(name, other) for other in others)
+        means = [other for other in others if _means(name, other)]
+        if means == ["arm"]:  # time_on_page ends like a page
+            return is_number or self._contents.of([name])[name].may_be_arm
+        return is_number or bool(means)
 
     def _taken(self, parameter: str, candidates: _Candidates) -> str:
         """Return the only candidate, and say why it was taken unless the user named it."""

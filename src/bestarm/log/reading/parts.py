@@ -210,10 +210,14 @@ class CsvPart(TextPart):
 
     def _numbered(self) -> Iterator[tuple[int, list[str]]]:
         with self._file.text() as text:
-            reader, line = self._dialect.reader(text), 1
+            reader, line, is_above = self._dialect.reader(text), 1, self.has_header
             try:
                 for cells in reader:
-                    yield line, cells[: len(self.columns)]
+                    row = cells[: len(self.columns)]
+                    if is_above and row == list(self.columns):
+                        is_above = False  # the header, which files that were put together repeat as a bad row
+                    else:
+                        yield line, row
                     line = reader.line_num + 1
             except csv.Error:  # a cell of more than 128 KiB
                 return
