@@ -299,6 +299,13 @@ def test_shares_that_follow_the_hour_of_the_day_are_compared_within_hours() -> N
     )
 
 
+def test_hours_of_users_who_keep_to_an_arm_are_no_change_of_the_shares() -> None:
+    log = around_the_clock(0, 0.03)
+    regulars = log.assign(user=log["created_at"].dt.hour.astype(str) + log["variant"] + (log.index % 40).astype(str))
+    assert "split" in kinds(log)
+    assert "split" not in kinds(regulars)
+
+
 def test_a_late_arm_is_told_in_whole_sentences() -> None:
     log = around_the_clock(0, 0.0, evening=0.0)
     found = inspect_log(log[(log["variant"] == "A") | (log["created_at"] >= "2025-09-04")]).findings

@@ -27,6 +27,7 @@ _COARSE_TICK = 60.0  # seconds; as many rewards have the same time
 _LONG = 0.1  # a surplus at the beginning or the end of the log that is longer is a change of the shares, not a burst
 _EVEN = 0.1  # an even split was meant if all arms are so near to it
 _MOST_SPLIT = 10
+_SEVERAL = 1.1  # arms, or rewards, of a source on average from which many sources have several
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +112,14 @@ def change_by_hour(hours: DayTable) -> bool:
     return _differ(hours.number.T[:, order], np.flatnonzero(np.diff(hour[order], prepend=-1.0)))
 
 
+def keep_to_an_arm(watch: Watch) -> bool:
+    """Tell whether sources have an arm each and several rewards: the hours of an arm are then those of its sources."""
+    counts = watch.sources
+    if counts is None or counts.every > 1:
+        return False
+    return counts.arm.size <= _SEVERAL * counts.total and watch.total > _SEVERAL * counts.total
+
+
 def _differ(counts: Array, edges: NDArray[np.intp]) -> bool:
     """Tell whether the shares of the arms differ more between groups of stretches than within them."""
     counts = counts[counts.sum(axis=1) > 0.0]
@@ -176,7 +185,7 @@ def find_split(watch: Watch, allotment: Allotment | None, by_hour: bool) -> list
     if counts is not None and counts.every == 1:
         numbers = np.bincount(counts.arm, minlength=numbers.size).astype(np.float64)
         noun = f"{watch.metric.source_word}s"
-        if numbers.sum() > 1.1 * counts.total:  # most see several arms: nobody was assigned
+        if numbers.sum() > _SEVERAL * counts.total:  # most see several arms: nobody was assigned
             return []
     if watch.is_aggregated or numbers.size > _MOST_SPLIT or numbers.min() < 100:
         return []

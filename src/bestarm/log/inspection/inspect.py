@@ -17,7 +17,14 @@ from bestarm.errors import InputError
 from bestarm.identification.finding import Finding
 from bestarm.identification.wording.log_lines import named
 from bestarm.log.inspection.agents import find_agents
-from bestarm.log.inspection.allotment import allotted, change_by_hour, find_bursts, find_late_arms, find_split
+from bestarm.log.inspection.allotment import (
+    allotted,
+    change_by_hour,
+    find_bursts,
+    find_late_arms,
+    find_split,
+    keep_to_an_arm,
+)
 from bestarm.log.inspection.clusters import Clusters, find_clusters, find_dispersion, rivals_that_catch_up
 from bestarm.log.inspection.days import DayTable, find_odd_days, find_trend, table_by_day, table_by_hour
 from bestarm.log.inspection.duplicates import find_duplicates
@@ -128,7 +135,7 @@ def inspect_open(log: OpenLog, rewards: Rewards) -> Inspected:
         findings += days
     if allotment is not None:
         findings += find_late_arms(watch, allotment)
-    hours = table_by_hour(watch)
+    hours = None if keep_to_an_arm(watch) else table_by_hour(watch)
     by_hour = hours is not None and change_by_hour(hours)
     findings += find_split(watch, allotment, by_hour)
     if table is not None:

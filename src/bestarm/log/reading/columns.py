@@ -292,7 +292,7 @@ class _Choice:
         rewards = self._candidates("reward", rest)
         if arms.reason and rewards.reason:
             return self._taken("arm", arms), self._taken("reward", rewards)
-        if rewards.reason and not arms.names:
+        if rewards.reason in ("asked", "by its name") and not arms.names:
             arms = _Candidates(self._numbered_arms([name for name in among if name != rewards.names[0]]))
         pairs = [(arm, reward) for reward in rewards.names for arm in arms.names if arm != reward]
         parameter = "arm" if not arms.reason else "reward"
