@@ -59,7 +59,7 @@ def test_identify_says_so_with_exit_code_3_when_undecided() -> None:
     done = bestarm("identify", "-", "--epsilon", "0.1", "--bounds", "0,1", "--explain", stdin=log)
     assert done.returncode == 3
     assert done.stdout.startswith("No arm is proved best: B leads with 0.900 against 0.100 for A")
-    assert "no winner is named among 'B', 'A', in 2 rewards: more rewards may decide it" in " ".join(
+    assert "no winner is named among 'B' and 'A', in 2 rewards: more rewards may decide it" in " ".join(
         done.stdout.split()
     )
     assert "\nlimit      budget\n" in done.stdout
@@ -160,7 +160,7 @@ def test_identify_takes_a_resolution_and_what_is_good_enough() -> None:
     replay = ("--sequential", "--contamination", "prescient")
     coarse = bestarm(*question, *replay, "--resolution", "0.5", "--explain", stdin=text)
     assert coarse.returncode == 3
-    assert "no winner is named among 'A', 'B': certified stopped after " in " ".join(coarse.stdout.split())
+    assert "no winner is named among 'A' and 'B': certified stopped after " in " ".join(coarse.stdout.split())
     assert "at its resolution of 0.5" in " ".join(coarse.stdout.split())
     assert "(a replay that ignored " in " ".join(coarse.stdout.split())
     assert "\nlimit      resolution\n" in coarse.stdout

@@ -114,7 +114,9 @@ def test_a_study_on_a_database_from_beginning_to_end(folder: Path) -> None:
     told = "".join(f"{line.split(',')[0]},{float(line.endswith('B'))}\n" for line in asked[:-1])
     bestarm("study", "tell", url, "mine", "--file", "-", given=f"pull,reward\n{told}")
     stands = bestarm("study", "status", url, "mine", code=3).stdout
-    assert stands.startswith("undecided so far among 'A', 'B': in turns has not stopped after 7 rewards; 'B' is ahead")
+    assert stands.startswith(
+        "undecided so far among 'A' and 'B': in turns has not stopped after 7 rewards; 'B' is ahead"
+    )
     bestarm("study", "tell", url, "mine", asked[-1].split(",")[0], "1")
     assert bestarm("study", "status", url, "mine").stdout.startswith("in turns names 'B'")
     bestarm("study", "export", url, "mine", "--out", "log.jsonl")

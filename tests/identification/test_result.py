@@ -117,13 +117,13 @@ NONE: dict[str, Any] = {"status": "indistinguishable", "best": None, "tolerance"
 def test_the_sentence_of_no_winner_says_why_and_no_more() -> None:
     hidden = str(sample(**NONE, candidates=("A", "B"), limit="contamination"))
     assert hidden == (
-        "no winner is named among 'A', 'B': certified stopped after 12,345 rewards, because contamination of this kind "
-        "(epsilon = 0.1) could hide the remaining lead; more rewards of this kind would not settle it "
+        "no winner is named among 'A' and 'B': certified stopped after 12,345 rewards, because contamination of this "
+        "kind (epsilon = 0.1) could hide the remaining lead; more rewards of this kind would not settle it "
         f"(a judgement, not covered by delta); ruled out: 'C', {TERMS}."
     )
     small = str(sample(**NONE, candidates=("A", "B", "C"), limit="resolution", detectable=0.0214))
     assert small == (
-        "no winner is named among 'A', 'B', 'C': certified stopped after 12,345 rewards, at its resolution of 0.01: "
+        "no winner is named among 'A', 'B' and 'C': certified stopped after 12,345 rewards, at its resolution of 0.01: "
         "with as many clean rewards a lead of 0.021 of one arm over another would have been found with probability "
         "0.9; more rewards with a finer resolution may find a smaller one."
     )
@@ -154,7 +154,7 @@ def test_alarms_are_said_aloud_and_take_the_promise_back() -> None:
 
 def test_the_sentence_is_there_before_any_reward() -> None:
     finder = ba.Identifier(["A", "B"], delta=0.1, epsilon=0.25, sigma=2.0, method="mean-gap")
-    assert str(finder.result) == "undecided so far among 'A', 'B': mean-gap has not stopped after 0 rewards."
+    assert str(finder.result) == "undecided so far among 'A' and 'B': mean-gap has not stopped after 0 rewards."
 
 
 # -------------------------------------------------------------------------------------------------------------- JSON

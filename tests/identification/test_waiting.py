@@ -112,7 +112,7 @@ def test_when_all_arms_wait_it_says_for_what(monkeypatch: pytest.MonkeyPatch) ->
     for number in (None, 5):
         with pytest.raises(WaitingError, match=r"^no arm can be asked for now: 90 more rewards have come in") as error:
             finder.ask_pulls(number)
-    assert "pull 0 of 'A', pull 1 of 'B', pull 2 of 'C'; tell their rewards" in str(error.value)
+    assert "pull 0 of 'A', pull 1 of 'B' and pull 2 of 'C'; tell their rewards" in str(error.value)
     assert error.value.waiting == finder.waiting
     again = pickle.loads(pickle.dumps(error.value))
     assert (str(again), again.waiting, again.ends) == (str(error.value), finder.waiting, False)

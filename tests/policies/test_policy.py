@@ -331,7 +331,7 @@ def test_the_fingerprint_of_a_policy_is_the_same_in_every_process() -> None:
 
 def test_a_verdict_says_that_the_claim_is_the_methods_own() -> None:
     finder = ba.Identifier(["A", "B"], method=Plain, **ASKED, rounds=2)
-    assert str(finder.result) == "undecided so far among 'A', 'B': Plain has not stopped after 0 rewards."
+    assert str(finder.result) == "undecided so far among 'A' and 'B': Plain has not stopped after 0 rewards."
     finder.tell_many(["A", "B"] * 2, [1.0, 0.0] * 2)
     assert str(finder.result) == (
         "Plain names 'A' as the arm with the highest mean of 2 (estimate 1, next 'B' with 0) after 4 rewards, asked "
@@ -353,7 +353,7 @@ def test_a_policy_may_stop_without_a_winner() -> None:
     finder.tell_many(["A", "B"], [1.0, 0.0])
     result = finder.result
     assert (result.status, result.best, result.candidates) == ("indistinguishable", None, ("A", "B"))
-    assert str(result).startswith("no winner is named among 'A', 'B': shy stopped after 2 rewards, asked for delta")
+    assert str(result).startswith("no winner is named among 'A' and 'B': shy stopped after 2 rewards, asked for delta")
     trials = ba.simulate(bandit(), NoWinner, delta=0.1, trials=3, seed=1)
     assert (trials.indistinguishable, trials.answers.tolist()) == (1.0, [-1, -1, -1])
 
