@@ -192,7 +192,7 @@ def test_hours_and_values_of_a_column_are_blocks_too() -> None:
     by_country = identify_log(log, block="country")
     assert by_country.within is not None
     assert (by_country.within.blocks, by_country.within.shares_change) == (3, False)
-    assert by_country.lines[2] == "Compared with the same country. Nothing in the file looks made up."
+    assert by_country.lines[2] == "Compared within the same country. Nothing in the file looks made up."
 
 
 def test_rewards_of_many_values_and_lower_is_better() -> None:
@@ -250,13 +250,13 @@ def test_shares_that_vary_by_chance_are_no_reason() -> None:
         ({"block": "day", "stopping": "any"}, "block", "must not depend on the rewards"),
         ({"block": "day", "sequential": True}, "block", "replay"),
         ({"block": "day", "sigma": 1.0}, "block", "give bounds in place of sigma"),
-        ({"block": "day", "source": "user"}, "block", "sources"),
+        ({"block": "day", "source": "user"}, "block", "rewarded one arm each"),
         ({"block": "week"}, "block", "the columns are arm, seen_at, bought"),
         ({"block": "bought"}, "block", "rewards must not decide it"),
     ],
 )
 def test_blocks_that_make_no_sense_are_refused(options: dict[str, Any], parameter: str, said: str) -> None:
-    log = visits(np.random.default_rng(11), LATE[15:20]).assign(user=range(15_000))
+    log = visits(np.random.default_rng(11), LATE[15:20]).assign(user=np.arange(15_000) // 2)
     with pytest.raises(InputError, match=said) as caught:
         identify_log(log, **options)
     assert caught.value.parameter == parameter

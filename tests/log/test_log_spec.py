@@ -144,7 +144,7 @@ def test_every_query_makes_at_most_one_table_and_names_the_tables_it_reads() -> 
             "numbered",
             "ordered",
         ),
-        *("picked", "states", "watched", "watched_cells"),
+        *("picked", "placed", "states", "watched", "watched_cells"),
     }
     for name, text in QUERIES.items():
         comment = "\n".join(line for line in text.splitlines() if line.startswith("--"))

@@ -13,6 +13,7 @@ from bestarm.identification.wording.uplift import size
 if TYPE_CHECKING:
     from bestarm.identification.comparison import Comparison
     from bestarm.log.result import LogResult
+    from bestarm.problem import Label
 
 
 def comparison_table(result: LogResult) -> list[dict[str, Any]]:
@@ -27,10 +28,22 @@ def comparison_table(result: LogResult) -> list[dict[str, Any]]:
         words.survives_head(): None,
         "verdict": "control",
     }
-    control = {"arm": in_cell(result.control), "rewards": pulls[result.control], "mean": result.means[result.control]}
+    control = {
+        "arm": in_cell(result.control),
+        "rewards": pulls[result.control],
+        **_means(result, words, result.control),
+    }
     rows = [control | empty]
     rows += [_cells(result, words, each) | {"rewards": pulls[each.label]} for each in result.comparisons]
     return rows
+
+
+def _means(result: LogResult, words: ControlWords, label: Label | None) -> dict[str, Any]:
+    """Return the mean of an arm; within blocks, beside that of the control in those that it shares with the arm."""
+    mean, control = words.means_of(label)
+    is_alone = label == result.control
+    there = {} if not words.there() else {words.there_title(): None if is_alone else control}
+    return {"mean": mean} | there
 
 
 def _cells(result: LogResult, words: ControlWords, each: Comparison) -> dict[str, Any]:
@@ -38,7 +51,7 @@ def _cells(result: LogResult, words: ControlWords, each: Comparison) -> dict[str
     return {
         "arm": in_cell(each.label),
         "rewards": 0,
-        "mean": result.means[each.label],
+        **_means(result, words, each.label),
         "uplift": "" if found is None or not math.isfinite(found.estimate) else size(found.estimate),
         "at least": words.at_least(each),
         "lead": plain(each.lead),

@@ -67,11 +67,12 @@ def print_segments(result: SegmentedResult, *, explain: bool = False) -> None:
 def _print_comparisons(result: LogResult) -> None:
     """Print one row per arm: the control, and how each other arm compares with it."""
     rows = comparison_table(result)
-    even = {name: even_decimals([row[name] for row in rows[:_SHOWN]]) for name in ("mean", "lead")}
-    write_rows(rows[:_SHOWN], Format.table, even)
+    words, few = ControlWords(result), rows[:_SHOWN]
+    even = dict.fromkeys(("mean", words.there_title()), even_decimals([row["mean"] for row in few]))
+    write_rows(few, Format.table, even | {"lead": even_decimals([row["lead"] for row in few])})
     if len(rows) > _SHOWN:
         print(f"... and {len(rows) - _SHOWN:,} more arms (--format csv has all)")
-    say(ControlWords(result).about_the_table())
+    say(words.about_the_table())
 
 
 def _print_remarks(result: LogResult) -> None:
@@ -80,7 +81,7 @@ def _print_remarks(result: LogResult) -> None:
     told = "\n".join([*result.lines, *result.doubts])
     noticed = [
         *result.doubts[1:],
-        *(f"{capital(each.text)}." for each in result.findings if capital(each.text) not in told),
+        *(f"{capital(each.text)}." for each in LineWords(result).noted("split") if capital(each.text) not in told),
     ]
     noticed += health.remarks()  # what was left out is among the lines
     if noticed:

@@ -11,6 +11,7 @@ ORDER = "the order in which rewards are used does not depend on their values"
 INDEPENDENT = "sources are independent of each other"
 FIRST = "which of two arms a source rewards first, if any, does not depend on what it would say of them"
 BOTH = "the arms that a source was asked about were fixed before its first reward"
+ONE_ARM = "each source rewarded a single arm, which does not depend on what it would say of it"
 
 # Of the rows of a log (section 13 of docs/explanation/certified.md).
 HOW_MANY = (

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bestarm.contamination import CONTAMINATIONS, resolve
 from bestarm.errors import InputError
 from bestarm.log.result import LogResult
@@ -63,32 +61,6 @@ def check_replay(question: LogQuestion, where: str | None) -> None:
         if value is not None:
             fix = Phrase("leave out {}", Setting("sequential", True))
             raise InputError(name, "be asked of all rows at once", "a replay in order", fix)
-
-
-def units(rewards: Rewards) -> Rewards:
-    """Return the very first reward of each source; without sources each reward is a unit.
-
-    >>> from bestarm.log.rewards import SourceTable
-    >>> arm, source = np.array([0, 1, 1], np.int32), np.array([0, 1, 0], np.int32)
-    >>> table = SourceTable(arm, source, np.array([1.0, 0.0, 5.0]), 2)
-    >>> found = units(Rewards(("A", "B"), (np.array([1.0]), np.array([0.0, 5.0])), None, sources=table))
-    >>> [values.tolist() for values in found.values]
-    [[1.0], [0.0]]
-    """
-    table = rewards.sources
-    if table is None:
-        return rewards
-    _, first = np.unique(table.source, return_index=True)
-    arm, value = table.arm[first], table.value[first]
-    values, counts = [], []
-    for index, label in enumerate(rewards.labels):
-        each, often = np.unique(value[arm == index], return_counts=True)
-        if not each.size:
-            fix = "every source rewarded another arm first: were arms drawn by source? Leave out the source if by row"
-            raise InputError(f"the arm {label!r}", "have a source whose first reward it has", 0, fix)
-        values.append(each)
-        counts.append(often.astype(np.int64))
-    return replace(rewards, values=tuple(values), counts=tuple(counts), sources=None)
 
 
 def of_units(result: LogResult, whole: Rewards) -> LogResult:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.contamination import Contamination
-from bestarm.contamination.words import FIXED, HOW_MANY
+from bestarm.contamination.words import FIRST_ROW, FIXED, HOW_MANY, INDEPENDENT, ONE_ARM, ONE_MEAN, ROWS
 from bestarm.errors import InputError
 from bestarm.log.rewards import Rewards
 from bestarm.phrases import Phrase, Setting, phrase
@@ -21,13 +21,22 @@ Counts = NDArray[np.int64]
 
 
 def promise(
-    rewards: Rewards, model: Contamination, paired: bool = False, *, exact: bool = False, allowed: str | None = None
+    rewards: Rewards,
+    model: Contamination,
+    paired: bool = False,
+    *,
+    exact: bool = False,
+    units: bool = False,
+    allowed: str | None = None,
 ) -> str:
     """Return the assumptions behind the error probability, in plain words.
 
-    `exact` is for a test of a fixed number of rewards; `allowed`, without an epsilon, is what the answer survives.
+    `exact` is for a test of a fixed number of rewards; `units` says that what is compared is one reward per row or,
+    where sources count, per source; `allowed`, without an epsilon, is what the answer survives.
     """
     said = model.log_promise(paired) if allowed is None else model.log_promise_for(allowed, paired)
+    if units and model.by_source:
+        said = said.replace(f"{INDEPENDENT}; {FIRST_ROW}; {ONE_MEAN}", f"{ONE_ARM}; {ROWS}")
     if exact:
         said = said.replace(HOW_MANY, FIXED)
     health, lost = rewards.health, int(rewards.missing.sum())

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bestarm.errors import InputError
+from bestarm.log.units import count_as_units
 from bestarm.phrases import Phrase, Setting
 
 if TYPE_CHECKING:
     from bestarm.log.question import LogQuestion
-    from bestarm.log.rewards import Rewards
+    from bestarm.log.rewards import Rewards, SourceTable
     from bestarm.log.spec import LogSpec
 
 DAY, HOUR, NONE = "day", "hour", "none"
@@ -171,24 +172,37 @@ def check_block(spec: LogSpec, question: LogQuestion, sequential: bool) -> None:
     if question.sigma is not None:
         fix = "a match of two rewards needs a lowest and a highest one: give bounds in place of sigma"
         raise InputError("block", Phrase("come with {}", Setting("bounds")), spec.block, fix)
-    if question.control is not None:
-        fix = "within blocks the means of an arm differ from pair to pair, so it has no uplift; leave one of them out"
-        raise InputError("block", Phrase("not come with {}", Setting("control", question.control)), spec.block, fix)
-    by_source = question.contamination is not None and getattr(question.contamination, "by_source", False)
-    if by_source or question.paired or spec.source not in (None, False):
-        fix = "sources are compared by their first rewards; leave out the source or the block"
-        raise InputError("block", "not come with a source", spec.block, fix)
+    if question.paired:
+        fix = "what a source says of two arms is compared, whenever it said it"
+        raise InputError("block", Phrase("not come with {}", Setting("paired", True)), spec.block, fix)
+    if spec.per is not None:
+        fix = "ratios are compared as a whole; leave one of them out"
+        raise InputError("block", Phrase("not come with {}", Setting("per", spec.per)), spec.block, fix)
 
 
 def may_block(rewards: Rewards, spec: LogSpec, question: LogQuestion) -> bool:
     """Tell whether rewards may be compared within blocks; reject blocks that were asked for where they may not."""
     if spec.block == NONE:
         return False
+    are_units = rewards.sources is None or count_as_units(rewards, question)
     if spec.block is None:
-        is_fixed = question.stopping == "fixed" and question.sigma is None and question.control is None
-        return is_fixed and rewards.sources is None and not rewards.missing.any()
+        is_fixed = question.stopping == "fixed" and question.sigma is None
+        return is_fixed and are_units and not rewards.missing.any()
     if rewards.missing.any():
         fix = Phrase("{} if being missing has nothing to do with what they would have been", Setting("missing", "drop"))
         rule = "come with rewards none of which is missing or out of bounds"
         raise InputError("block", rule, f"{int(rewards.missing.sum()):,} that count as replaced", fix)
+    if rewards.sources is not None and not are_units:
+        _refuse_several(rewards.sources, spec)
     return True
+
+
+def _refuse_several(sources: SourceTable, spec: LogSpec) -> None:
+    """Refuse blocks where sources rewarded several arms: such a source is in several blocks."""
+    several = int((np.bincount(sources.source, minlength=sources.number) > 1).sum())
+    if several:
+        received = f"{several:,} of {sources.number:,} sources that rewarded several"
+        fix = Phrase("leave out {} or {}", Setting("source"), Setting("block"))
+        raise InputError("block", "come with sources that rewarded one arm each", received, fix)
+    why = "with it, rows are counted, and a source may have many; leave one of them out"
+    raise InputError("contamination", Phrase("not come with {}", Setting("block", spec.block)), "rows", why)

@@ -7,6 +7,7 @@ of the smaller one.
 
 from __future__ import annotations
 
+import functools
 import math
 from functools import partial
 
@@ -43,17 +44,27 @@ class BlockEvidence(LogEvidence):
         The rewards of each arm, those that are not matched included.
     table : BlockTable
         The rewards of each arm in each block.
+    control : int, optional
+        The arm that all others are compared with, and no other pair.
     """
 
-    def __init__(self, problem: Problem, contamination: str, piles: list[Pile], table: BlockTable) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        contamination: str,
+        piles: list[Pile],
+        table: BlockTable,
+        control: int | None = None,
+    ) -> None:
         assert problem.bounds is not None
         self.problem, self.contamination, self.piles = problem, resolve(contamination), piles
-        self.table = table
+        self.table, self._control = table, control
         self.rule = make_bets(problem, self.contamination)  # for the unit of rewards and the threshold
         self._bounded = True
         # Leads within blocks may form a circle; then each of the K arms may be named wrongly, not K - 1 (section 16).
+        # With a control the K - 1 pairs with it are all that is tested (section 18).
         arms = len(piles)
-        self._pays = math.log(arms / (arms - 1)) if arms > 2 and table.by else 0.0
+        self._pays = math.log(arms / (arms - 1)) if arms > 2 and table.by and control is None else 0.0
         orders = orders_of(int(table.count.sum()))
         self._shuffled = [Shuffled(table, problem.labels, *problem.bounds, order) for order in range(orders)]
         self._numbers = table.numbers
@@ -173,9 +184,21 @@ class BlockEvidence(LogEvidence):
 
     # ----------------------------------------------------------------------------------------------------------- arms
 
+    @functools.cached_property
+    def first(self) -> int:
+        """The arm that others are compared with in words: the control or, without one, the leader."""
+        return int(self.order[0]) if self._control is None else self._control
+
+    @functools.cached_property
     def rival(self) -> int:
-        """Return the arm that is nearest to the leader: the one over which it has the least evidence, or lead."""
+        """The arm that is nearest to the leader: over which it has the least evidence, or lead; or the control's best.
+
+        The best beside a control is the arm with the most evidence against it.
+        """
         clean, leader = self.at_count(0), int(self.order[0])
+        if self._control is not None:
+            control, others = self._control, (index for index in range(len(self.piles)) if index != self._control)
+            return max(others, key=lambda b: (self._log_evidence(b, control, clean), self.lead(b, control)))
         return min(map(int, self.order[1:]), key=lambda a: (self._log_evidence(leader, a, clean), self.lead(leader, a)))
 
     def lead(self, b: int, a: int) -> float:
@@ -193,8 +216,8 @@ class BlockEvidence(LogEvidence):
         return self.origin + self.scale * float(means[0]), self.origin + self.scale * float(means[1])
 
     def partner(self, index: int) -> int:
-        """Return the arm in whose blocks the mean of an arm is reported: the leader; of the leader, its rival."""
-        return self.rival() if index == int(self.order[0]) else int(self.order[0])
+        """Return the arm in whose blocks the mean of an arm is reported: the first; of the first, its rival."""
+        return self.rival if index == self.first else self.first
 
     def ends(self, index: int, allowance: Allowance) -> tuple[float, float, float]:
         """Return the mean of an arm in the blocks that it shares with its partner, and the ends of its interval.
@@ -211,16 +234,25 @@ class BlockEvidence(LogEvidence):
         """Return the ends of the interval of an arm, in the units of the bets."""
         key = index, float(allowance.own[index]), allowance.shared, allowance.chance
         if key not in self._known_ends:
-            self._known_ends[key] = self._least(index, allowance, False), 1.0 - self._least(index, allowance, True)
+            enough = math.log(2.0 * len(self.piles) / self.problem.delta)
+            self._known_ends[key] = self._between(index, self.partner(index), allowance, enough)
         return self._known_ends[key]
 
-    def _least(self, index: int, allowance: Allowance, down: bool) -> float:
+    def ends_beside(self, index: int, partner: int, allowance: Allowance, delta: float) -> tuple[float, float]:
+        """Return the ends of an interval of an arm's mean in the blocks that it shares with another."""
+        lower, upper = self._between(index, partner, allowance, math.log(2.0 / delta))
+        return self.origin + self.scale * lower, self.origin + self.scale * upper
+
+    def _between(self, index: int, partner: int, allowance: Allowance, enough: float) -> tuple[float, float]:
+        """Return the ends of an interval, in the units of the bets, each with so much log evidence."""
+        lower = self._least(index, partner, allowance, enough, down=False)
+        return lower, 1.0 - self._least(index, partner, allowance, enough, down=True)
+
+    def _least(self, index: int, partner: int, allowance: Allowance, enough: float, *, down: bool) -> float:
         """Return the lower end of the interval of an arm's mean; `down`: of 1 less its mean."""
-        partner = self.partner(index)
         matches = [match_alone(shuffled, index, partner, down=down) for shuffled in self._shuffled]
         if not matches[0].number:
             return -math.inf
-        enough = math.log(2.0 * len(self.piles) / self.problem.delta)
         own = float(allowance.own[index] + allowance.shared), 0.0
         low, high, price = 0.0, 1.0, self._price(allowance)
         for _ in range(_HALVINGS):
@@ -235,19 +267,22 @@ class BlockEvidence(LogEvidence):
         """Return how rewards were compared within blocks; None if all of them are one block."""
         if not self.table.by:
             return None
-        leader, rival = int(self.order[0]), self.rival()
+        first, rival = self.first, self.rival
         labels, numbers = self.problem.labels, self._numbers
         alone = (numbers > 0).sum(axis=0) < 2
-        others = (index for index in range(len(labels)) if index != leader)
+        if self._control is not None:
+            alone |= numbers[first] == 0
+        others = (index for index in range(len(labels)) if index != first)
         return Within(
             by=self.table.by,
             column=self.table.column,
-            blocks=int((numbers[[leader, rival]] > 0).all(axis=0).sum()),
-            matches=self.matches(leader, rival)[0].number,
+            blocks=int((numbers[[first, rival]] > 0).all(axis=0).sum()),
+            matches=self.matches(first, rival)[0].number,
             unused=int(numbers[:, alone].sum()) + self.table.without,
             shares_change=self.table.shares_change,
+            first=labels[first],
             rival=labels[rival],
-            means={labels[index]: self.means_of(index, leader) for index in others},
+            means={labels[index]: self.means_of(index, first) for index in others},
         )
 
     def promise(self, said: str) -> str:

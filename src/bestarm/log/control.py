@@ -7,6 +7,7 @@ better, with its least uplift and what it survives, is right together with all o
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,13 @@ from bestarm.errors import InputError
 from bestarm.identification.comparison import Comparison
 from bestarm.identification.result import Limit, Status
 from bestarm.identification.robustness import largest_count
+from bestarm.log.by_block import BlockEvidence
 from bestarm.log.exact import ExactEvidence
 from bestarm.log.judgement import Verdict, largest_epsilon
 from bestarm.log.question import LogQuestion
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
-from bestarm.log.uplift import Uplifts
+from bestarm.log.uplift import Uplifts, UpliftsWithin
 from bestarm.problem import Problem
 
 FOR_UPLIFT = 0.05  # of delta, for the intervals of means that turn what is proved of a pair into an uplift
@@ -50,10 +52,10 @@ class ControlVerdict(Verdict):
         )
         super().__init__(rewards, for_pairs, model, question, aside)
         self._control = problem.labels.index(question.control)
-        means = [self._mean(index) for index in range(problem.size)]
-        known = [-math.inf if math.isnan(mean) else mean for mean in means]
-        self._means = means
-        self._ranked = sorted((i for i in range(problem.size) if i != self._control), key=lambda i: (-known[i], i))
+        others = [index for index in range(problem.size) if index != self._control]
+        self._differences = {index: self._difference(index) for index in others}
+        known = {i: -math.inf if math.isnan(found) else found for i, found in self._differences.items()}
+        self._ranked = sorted(others, key=lambda i: (-known[i], i))
 
     def result(self) -> LogResult:
         """Return the verdict with everything that is reported."""
@@ -69,7 +71,7 @@ class ControlVerdict(Verdict):
             weakest = min(better, key=lambda i: shares[i] or 0.0)
         overturn, tolerance = counts[weakest], shares[weakest]
         alarms = self._alarms_of(overturn, tolerance)
-        uplifts = Uplifts(evidence, self._own, self.for_means, bool(self._question.lower_is_better), everyone)
+        uplifts = self._uplifts(everyone)
         worse = {index for index in self._ranked if uplifts.is_worse(index, control)}
         comparisons = tuple(
             self._compared(index, index in better, index in worse, uplifts, counts[index], shares[index], bool(alarms))
@@ -80,6 +82,7 @@ class ControlVerdict(Verdict):
         rows = self._rewards.total + (0 if self._model.by_source else int(self._rewards.missing.sum()))
         arms = tuple(self._row(index, index not in out) for index in everyone)
         leading = next(each for each in comparisons if each.label == labels[self._leader])
+        means = [self._mean(index) for index in everyone]
         return LogResult(
             status=status,
             best=labels[better[0]] if better else None,
@@ -104,16 +107,30 @@ class ControlVerdict(Verdict):
             sources=self._rewards.sources.number if self._model.by_source and self._rewards.sources else None,
             ignored=rows - used - evidence.missing,
             more=self._more([self._leader, control]) if limit == "budget" else {},
-            means=dict(zip(labels, self._means, strict=True)),
-            discounted={row.label: self._discounted(i, row, self._means[i]) for i, row in enumerate(arms)},
+            means=dict(zip(labels, means, strict=True)),
+            discounted={row.label: self._discounted(i, row, means[i]) for i, row in enumerate(arms)},
             for_all_counts=self._for_all_counts,
             stopping=self._question.stopping,
             exact=isinstance(evidence, ExactEvidence),
+            within=evidence.within() if isinstance(evidence, BlockEvidence) else None,
+            batches=isinstance(evidence, BlockEvidence),
             floor=evidence.smallest_lead(self._leader, control, self._own) if limit == "contamination" else None,
             health=self._rewards.health,
             control=labels[control],
             comparisons=comparisons,
         )
+
+    def _difference(self, index: int) -> float:
+        """Return how much higher the mean of an arm is than that of the control, within blocks if there are any."""
+        if isinstance(self._evidence, BlockEvidence) and self._evidence.table.by:
+            return self._evidence.lead(index, self._control)
+        return self._mean(index) - self._mean(self._control)
+
+    def _uplifts(self, arms: Sequence[int]) -> Uplifts:
+        evidence, is_mirrored = self._evidence, bool(self._question.lower_is_better)
+        if isinstance(evidence, BlockEvidence) and evidence.table.by:
+            return UpliftsWithin(evidence, self._own, self.for_means, is_mirrored, self._control)
+        return Uplifts(evidence, self._own, self.for_means, is_mirrored, arms)
 
     def _options(self) -> dict[str, Any]:
         return {"contamination": checked(self._model), "good_enough": None, "paired": self._question.paired}
@@ -174,7 +191,7 @@ class ControlVerdict(Verdict):
             label=self._problem.labels[index],
             better=better,
             worse=worse,
-            difference=self._means[index] - self._means[control],
+            difference=self._differences[index],
             lead=lead,
             uplift=None if is_alarmed else uplifts.of(index, control, lead),
             p_value=None if is_alarmed else min(1.0, p_value),

@@ -27,12 +27,13 @@ from bestarm.log.by_block import BlockEvidence
 from bestarm.log.by_source import PairedEvidence, SourceEvidence
 from bestarm.log.evidence import LogEvidence
 from bestarm.log.exact import FOR_MEANS, ExactEvidence, is_exact
-from bestarm.log.piles import to_pile
+from bestarm.log.piles import Pile, to_pile
 from bestarm.log.pricing import Allowance, count_discounted
 from bestarm.log.question import LogQuestion
 from bestarm.log.ratio import RatioEvidence
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
+from bestarm.log.units import count_as_units, units
 from bestarm.log.uplift import Uplifts
 from bestarm.problem import Label, Problem, checked_reward
 
@@ -80,31 +81,43 @@ class Verdict:
     ) -> None:
         self._question, self._aside = question, aside
         self._rewards, self._problem, self._model = rewards, problem, model
-        self._evidence: LogEvidence
-        if model.by_source:
-            assert rewards.sources is not None
-            if rewards.sources.of is not None:
-                self._evidence = RatioEvidence(problem, rewards.sources, model)
-            else:
-                kind_of_pair = PairedEvidence if question.paired else SourceEvidence
-                self._evidence = kind_of_pair(problem, rewards.sources, rewards.missing, model)
-        else:
-            is_counted = model.counted or _takes_exact(model, problem, question)
-            missing = rewards.missing if is_counted else np.zeros(problem.size, np.int64)
-            counts: Sequence[Any] = rewards.counts or [None] * problem.size
-            each = zip(rewards.values, counts, missing, aside, strict=True)
-            piles = [to_pile(problem, values, count, int(lost), int(other)) for values, count, lost, other in each]
-            if rewards.blocks is not None:
-                self._evidence = BlockEvidence(problem, model, piles, rewards.blocks)
-            elif _takes_exact(model, problem, question) and is_exact(piles):
-                near = question.good_enough is not None
-                self._evidence = ExactEvidence(problem, model, piles, near, self.for_means)
-            elif takes_batches(rewards, question):
-                self._evidence = BlockEvidence(problem, model, piles, as_one_block(rewards))
-            else:
-                self._evidence = LogEvidence(problem, model, piles)
+        self._evidence = self._weighed(rewards)
         self._own = self._evidence.at_epsilon(problem.epsilon)
         self._leader = int(self._evidence.order[0])
+
+    def _weighed(self, rewards: Rewards) -> LogEvidence:
+        """Return the evidence: of sources that may have rewarded several arms, or of units, rows or sources."""
+        problem, model, question, sources = self._problem, self._model, self._question, rewards.sources
+        if not model.by_source:
+            return self._of_units(rewards) or LogEvidence(problem, model, self._piles(rewards))
+        assert sources is not None
+        if sources.of is not None:
+            return RatioEvidence(problem, sources, model)
+        found = self._of_units(units(rewards)) if count_as_units(rewards, question) else None
+        kind_of_pair = PairedEvidence if question.paired else SourceEvidence
+        return found or kind_of_pair(problem, sources, rewards.missing, model)
+
+    def _piles(self, rewards: Rewards) -> list[Pile]:
+        """Return the rewards of each arm; missing ones enter if fakes are counted."""
+        problem = self._problem
+        is_counted = self._model.counted or _takes_exact(self._model, problem, self._question)
+        missing = rewards.missing if is_counted else np.zeros(problem.size, np.int64)
+        counts: Sequence[Any] = rewards.counts or [None] * problem.size
+        each = zip(rewards.values, counts, missing, self._aside, strict=True)
+        return [to_pile(problem, values, count, int(lost), int(other)) for values, count, lost, other in each]
+
+    def _of_units(self, rewards: Rewards) -> LogEvidence | None:
+        """Return the evidence within blocks, of the exact test, or by batches, where one of these is the right one."""
+        problem, model, question = self._problem, self._model, self._question
+        piles = self._piles(rewards)
+        if rewards.blocks is not None:
+            control = None if question.control is None else problem.labels.index(question.control)
+            return BlockEvidence(problem, model, piles, rewards.blocks, control)
+        if _takes_exact(model, problem, question) and is_exact(piles):
+            return ExactEvidence(problem, model, piles, question.good_enough is not None, self.for_means)
+        if takes_batches(rewards, question):
+            return BlockEvidence(problem, model, piles, as_one_block(rewards))
+        return None
 
     def result(self) -> LogResult:
         """Return the verdict with everything that is reported."""
@@ -368,7 +381,8 @@ class Verdict:
         if self._for_all_counts:
             allowed = self._allowed(overturn, tolerance)
         exact = isinstance(self._evidence, ExactEvidence)
-        said = promise(self._rewards, self._model, self._question.paired, exact=exact, allowed=allowed)
+        is_unit = exact or isinstance(self._evidence, BlockEvidence)
+        said = promise(self._rewards, self._model, self._question.paired, exact=exact, units=is_unit, allowed=allowed)
         said = self._evidence.promise(said) if isinstance(self._evidence, BlockEvidence) else said
         return f"{said}; {DRAWN}" if self._question.assigned else said
 
@@ -420,9 +434,9 @@ class Verdict:
 
 
 def _takes_exact(model: Contamination, problem: Problem, question: LogQuestion) -> bool:
-    """Tell whether an exact test may be used: the number of rewards was fixed, and fakes are counted by rewards."""
-    by_rewards = (model.counted and not model.by_source) or question.assigned
-    return question.stopping == "fixed" and problem.bounds is not None and by_rewards
+    """Tell whether an exact test of units may be used: their number was fixed, and fakes are counted."""
+    is_counted = model.counted or question.assigned
+    return question.stopping == "fixed" and problem.bounds is not None and is_counted
 
 
 def largest_epsilon(holds: Callable[[float], bool]) -> float:

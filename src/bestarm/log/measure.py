@@ -14,7 +14,8 @@ from bestarm.contamination import Contamination
 from bestarm.errors import InputError, UnclearError
 from bestarm.log.bounds import as_typed, call_again, is_binary, natural_bounds, round_cap
 from bestarm.log.question import LogQuestion
-from bestarm.log.rewards import Rewards, SourceTable
+from bestarm.log.rewards import Rewards
+from bestarm.log.units import is_single
 from bestarm.phrases import Phrase, Setting
 
 SUMMARIES = ("last", "mean", "sum", "any")  # what the first reward of a source may be replaced by
@@ -69,11 +70,6 @@ def measured(rewards: Rewards, question: LogQuestion, model: Contamination) -> M
         is_rate = is_rate and what != "sum"
     found = Measured(rewards, question, is_rate, per_source=what, single=table is not None and is_single(table))
     return found if question.cap is None else _capped(found, question.cap)
-
-
-def is_single(table: SourceTable) -> bool:
-    """Tell whether no source rewarded two arms."""
-    return table.arm.size == table.number
 
 
 def _check_sources(rewards: Rewards, question: LogQuestion, model: Contamination, asked: str, what: str) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.identification.comparison import Uplift
+from bestarm.log.by_block import BlockEvidence
 from bestarm.log.evidence import LogEvidence
 from bestarm.log.exact import ExactEvidence
 from bestarm.log.pricing import Allowance
@@ -50,18 +51,32 @@ class Uplifts:
         self._evidence, self._allowance, self._mirrored = evidence, allowance, is_mirrored
         bounds = evidence.problem.bounds
         self._about = sum(bounds) if bounds is not None else 0.0
-        self._ends = intervals(evidence, allowance, share, arms)
+        self._ends = self._intervals(share, arms)
+
+    def _intervals(self, share: float, arms: Sequence[int]) -> dict[int, Ends]:
+        return intervals(self._evidence, self._allowance, share, arms)
+
+    def _ends_of(self, b: int, a: int) -> tuple[Ends, Ends]:
+        """Return the intervals of the means of two arms."""
+        return self._ends[b], self._ends[a]
+
+    def _means_of(self, b: int, a: int) -> tuple[float, float]:
+        """Return the means of the rewards of two arms."""
+        evidence = self._evidence
+        one, other = (evidence.origin + evidence.scale * evidence.piles[index].mean for index in (b, a))
+        return one, other
 
     def is_worse(self, b: int, a: int) -> bool:
         """Tell whether b is proved worse than a: the interval of its mean ends below that of the other."""
-        return self._ends[b].upper < self._ends[a].lower
+        one, other = self._ends_of(b, a)
+        return one.upper < other.lower
 
     def of(self, b: int, a: int, lead: float) -> Uplift | None:
         """Return the uplift of b over a, whose lead is at least `lead`; None where rewards may be negative."""
         bounds = self._evidence.problem.bounds
         if bounds is None or bounds[0] < 0.0:
             return None
-        one, other = self._true_ends(b), self._true_ends(a)
+        one, other = map(self._true_ends, self._ends_of(b, a))
         if not (one.lower <= one.upper and other.lower <= other.upper):
             return None
         low = _ratio(one.lower, other.upper) - 1.0
@@ -70,8 +85,8 @@ class Uplifts:
             high = min(high, 1.0 / self._least(b, a, lead, other, one) - 1.0)
         else:
             low = max(low, self._least(b, a, lead, one, other) - 1.0)
-        means = (self._true_mean(b), self._true_mean(a))
-        return Uplift(self._evidence.problem.labels[a], _ratio(*means) - 1.0, low, max(high, low))
+        mean_b, mean_a = (self._about - mean if self._mirrored else mean for mean in self._means_of(b, a))
+        return Uplift(self._evidence.problem.labels[a], _ratio(mean_b, mean_a) - 1.0, low, max(high, low))
 
     def _least(self, b: int, a: int, lead: float, high: Ends, low: Ends) -> float:
         """Return the least ratio of two means, by what the test of the pair proved besides their intervals.
@@ -87,13 +102,39 @@ class Uplifts:
             return 1.0 + lead / low.upper
         return 1e-300 if self._mirrored else 0.0
 
-    def _true_ends(self, index: int) -> Ends:
-        lower, upper = self._ends[index]
-        return Ends(self._about - upper, self._about - lower) if self._mirrored else Ends(lower, upper)
+    def _true_ends(self, ends: Ends) -> Ends:
+        return Ends(self._about - ends.upper, self._about - ends.lower) if self._mirrored else ends
 
-    def _true_mean(self, index: int) -> float:
-        mean = self._evidence.origin + self._evidence.scale * self._evidence.piles[index].mean
-        return self._about - mean if self._mirrored else mean
+
+class UpliftsWithin(Uplifts):
+    """The uplifts of arms over a control within blocks: of the means in the blocks that the two share.
+
+    The control has an interval for each other arm, so that 2 (K - 1) of them hold together, but for a share of delta.
+    """
+
+    _evidence: BlockEvidence
+
+    def __init__(
+        self, evidence: BlockEvidence, allowance: Allowance, share: float, is_mirrored: bool, control: int
+    ) -> None:
+        others = [index for index in range(evidence.problem.size) if index != control]
+        self._delta = share * evidence.problem.delta / (2.0 * len(others))
+        self._pairs: dict[tuple[int, int], tuple[Ends, Ends]] = {}
+        super().__init__(evidence, allowance, share, is_mirrored, others)
+
+    def _intervals(self, share: float, arms: Sequence[int]) -> dict[int, Ends]:
+        return {}
+
+    def _ends_of(self, b: int, a: int) -> tuple[Ends, Ends]:
+        if (b, a) not in self._pairs:
+            low, high = self._evidence.problem.bounds or (-math.inf, math.inf)
+            both = [self._evidence.ends_beside(*pair, self._allowance, self._delta) for pair in ((b, a), (a, b))]
+            one, other = (Ends(max(lower, low), min(upper, high)) for lower, upper in both)
+            self._pairs[b, a] = one, other
+        return self._pairs[b, a]
+
+    def _means_of(self, b: int, a: int) -> tuple[float, float]:
+        return self._evidence.means_of(b, a)
 
 
 def _ratio(one: float, other: float) -> float:

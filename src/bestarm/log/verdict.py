@@ -11,7 +11,7 @@ from bestarm.contamination import Contamination, resolve
 from bestarm.errors import InputError
 from bestarm.identification.wording.measure import assumed
 from bestarm.identification.wording.metric import Metric
-from bestarm.log.assigned import check_measure, check_replay, of_units, units
+from bestarm.log.assigned import check_measure, check_replay, of_units
 from bestarm.log.assumptions import check_log
 from bestarm.log.bands import with_series
 from bestarm.log.blocks import check_block, may_block
@@ -26,6 +26,7 @@ from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.log.spec import LogSpec
 from bestarm.log.trust import with_findings
+from bestarm.log.units import count_as_units, units
 from bestarm.phrases import Phrase, Setting
 from bestarm.problem import pose
 
@@ -288,7 +289,7 @@ def _read(data: Any, spec: LogSpec, question: LogQuestion, progress: Any) -> tup
             rewards = count_rewards(log)
             inspected = inspect_open(log, rewards) if spec.inspect and not log.is_counted else None
             if not log.is_counted and may_block(rewards, spec, question):
-                rewards = with_blocks(log, rewards, LARGEST_TABLE)
+                rewards = with_blocks(log, rewards, LARGEST_TABLE, of_sources=count_as_units(rewards, question))
             return rewards, inspected
     for field in fields(spec):
         value = getattr(spec, field.name)

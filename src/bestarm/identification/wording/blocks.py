@@ -19,24 +19,26 @@ class Within:
     column : str
         The column that says in which block a reward is.
     blocks : int
-        How many blocks the winner (or leader) shares with the arm that is nearest to it, `rival`.
+        How many blocks `first` and `rival` share.
     matches : int
         How many matches of these two there are.
     unused : int
         Rewards that were not used: in blocks of one arm only, or without a block.
     shares_change : bool
         Whether the shares of the arms differ between blocks.
+    first : label
+        The arm that others are compared with: the winner (or leader), or the control.
     rival : label
-        The arm that is nearest to the winner or leader.
+        The arm that is nearest to it; of a control, the arm with the most evidence against it.
     means : dict
-        For each other arm, its mean and that of the winner (or leader) in the blocks that both share, each block
-        weighted by its matches.
+        For each other arm, its mean and that of the first in the blocks that both share, each block weighted by its
+        matches.
 
     Examples
     --------
-    >>> within = Within("day", "seen_at", 60, 4_000, 500, True, "A", {})
-    >>> within.noun, within.on_the_same, Within("country", "country", 3, 9, 0, False, "A", {}).on_the_same
-    ('day', 'on the same days', 'with the same country')
+    >>> within = Within("day", "seen_at", 60, 4_000, 500, True, "B", "A", {})
+    >>> within.noun, within.on_the_same, Within("country", "country", 3, 9, 0, False, "B", "A", {}).on_the_same
+    ('day', 'on the same days', 'within the same country')
     """
 
     by: str
@@ -45,6 +47,7 @@ class Within:
     matches: int
     unused: int
     shares_change: bool
+    first: Label
     rival: Label
     means: dict[Label, tuple[float, float]] = field(default_factory=dict)
 
@@ -63,7 +66,7 @@ class Within:
         """Which rewards are compared."""
         if self.is_time:
             return f"{'on' if self.by == 'day' else 'in'} the same {self.by}s"
-        return f"with the same {self.by}"
+        return f"within the same {self.by}"
 
     @property
     def inside(self) -> str:
@@ -91,9 +94,9 @@ class Within:
         """Return that two arms cannot be compared."""
         return f"share no {self.noun}, so that nothing can be compared"
 
-    def about_means(self, first: Label | None) -> str:
+    def about_means(self) -> str:
         """Return what the means in a table are."""
-        whose = f"{self.noun}s that an arm shares with {first!r} (of {first!r}, with {self.rival!r})"
+        whose = f"{self.noun}s that an arm shares with {self.first!r} (of {self.first!r}, with {self.rival!r})"
         return f"Means and intervals are about the {whose}, each weighted by its matches; fakes are included."
 
     def _unused(self, metric: Metric) -> str:
@@ -111,7 +114,7 @@ class Within:
         """Return what was looked at, for the sentence."""
         shared = f"{self.blocks:,} {self.noun}{'' if self.blocks == 1 else 's'}"
         matches = f"{self.matches:,} match{'' if self.matches == 1 else 'es'}"
-        pairs = f"{matches} with {self.rival!r} in {shared}"
+        pairs = f"{matches} of {self.first!r} with {self.rival!r} in {shared}"
         return f"in {pulls - self.unused:,} rewards compared {self.on_the_same} ({pairs})"
 
 

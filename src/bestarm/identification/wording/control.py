@@ -42,20 +42,31 @@ class ControlWords(LineWords):
             return self._none()
         rest = len(found) - _MOST
         if len(found) == 1:
-            return (
-                f"{named(found[0].label)} beats {self.control}: {self._means(found[0])}{self._sizes(found[0], ', ')}."
-            )
+            figures = f"{self._means(found[0])}{self._sizes(found[0], ', ')}"
+            return f"{named(found[0].label)} beats {self.control}: {figures}{self._same}."
         names = [named(each.label) for each in found[:_MOST]]
         more = f"{rest:,} more" if rest > 0 else ""
         sizes = [self._sizes(each) for each in found[:_MOST]]
-        return f"{_joined(names, more)} beat {self.control}: {_joined(sizes, 'so on' if rest > 0 else '')}."
+        return f"{_joined(names, more)} beat {self.control}: {_joined(sizes, 'so on' if rest > 0 else '')}{self._same}."
 
     def _means(self, each: Comparison) -> str:
-        one, two = self.result.metric.compared(self._mean(each.label), self._mean(self.result.control))
+        one, two = self.result.metric.compared(*self.means_of(each.label))
         return f"{one} against {two}"
 
-    def _mean(self, label: Label) -> float:
-        return self.result.means.get(label, math.nan)
+    def means_of(self, label: Label | None) -> tuple[float, float]:
+        """Return the mean of an arm and that of the control: of all rewards or, within blocks, of those they share."""
+        result = self.result
+        if result.within is None:
+            return result.means.get(label, math.nan), result.means.get(result.control, math.nan)
+        if label == result.control:
+            label = result.within.rival
+            return result.within.means[label][1], result.within.means[label][1]
+        return result.within.means[label]
+
+    @property
+    def _same(self) -> str:
+        """Which rewards were compared, for the end of a line."""
+        return "" if self.result.within is None else f", {self.result.within.on_the_same}"
 
     def _sizes(self, each: Comparison, before: str = "") -> str:
         """Return the uplift of an arm with its bound or, where it has none, the lead."""
@@ -86,11 +97,11 @@ class ControlWords(LineWords):
         said = f"No {noun} is proved better than {self.control}"
         first = result.comparisons[0]
         if first.difference > 0.0:
-            shown = uplift(self._mean(first.label), self._mean(result.control))
-            return f"{said}: {named(first.label)} leads with {self._means(first)}{shown}."
+            shown = uplift(*self.means_of(first.label))
+            return f"{said}: {named(first.label)} leads with {self._means(first)}{shown}{self._same}."
         which = "lowest" if result.lower_is_better else "highest"
-        mean, _ = result.metric.compared(self._mean(result.control), self._mean(first.label))
-        return f"{said}, which has the {which} mean itself: {mean}."
+        mean, _ = result.metric.compared(*reversed(self.means_of(first.label)))
+        return f"{said}, which has the {which} mean itself: {mean}{self._same}."
 
     def _second_line(self) -> Iterator[str]:
         found = self.better
@@ -129,7 +140,8 @@ class ControlWords(LineWords):
             why = why[:1].lower() + why[1:]
             return f"no arm is proved better than {self.control}, {self._where()}: {why}."
         names = [named(each.label) for each in self.better]
-        said = f"{self.claim(_joined(names))}, {self._where()}"
+        inside = "" if result.within is None else result.within.inside
+        said = f"{self.claim(_joined(names))}{inside}, {self._where()}"
         if result.alarms:
             return f"{said}: {self.terms()}."
         return f"{said}, {self._conditions()}: {self.terms()}."
@@ -171,7 +183,8 @@ class ControlWords(LineWords):
         clean = "if nothing is fake, " if self.result.for_all_counts else ""
         least = "uplift at least, lead at least and p-value"
         many = len(self.result.comparisons)
-        counted_in = "" if many == 1 else f", with all {many} comparisons counted in"
+        all_ = "both" if many == 2 else f"all {many}"
+        counted_in = "" if many == 1 else f", with {all_} comparisons counted in"
         return f"{capital(f'{clean}{least} are those over {self.control}')}{counted_in}."
 
     def facts(self) -> Iterator[tuple[str, str]]:
@@ -190,7 +203,9 @@ class ControlWords(LineWords):
         if each.uplift is not None:
             said.append(f"uplift from {low_bound(each.uplift.low)} to {high_bound(each.uplift.high)}{clean}")
         if each.p_value is not None:
-            said.append(f"p-value {each.p_value:.3g}{clean} ({len(self.result.comparisons)} comparisons counted in)")
+            many = len(self.result.comparisons)
+            counted_in = "" if many == 1 else f" ({many} comparisons counted in)"
+            said.append(f"p-value {each.p_value:.3g}{clean}{counted_in}")
         if each.better:
             said.append(f"better {self.survived(each)}")
         elif each.worse:

@@ -86,14 +86,15 @@ class ControlPage(ControlWords, PageWords):
         """Return the cells of an arm in the table of comparisons, by their headings."""
         found, metric = each.uplift, self.result.metric
         others = self.result.comparisons
-        means, leads = even_decimals(map(self._mean, self.result.means)), even_decimals(one.lead for one in others)
+        means = even_decimals([self.means_of(one)[0] for one in self.result.means])
+        leads = even_decimals([one.lead for one in others])
         estimate = "–" if found is None else size(found.estimate) if found.estimate < 1e9 else "∞"
         between = "–" if found is None else f"{low_bound(found.low)} to {high_bound(found.high)}"
         p_value = "–" if each.p_value is None else f"{each.p_value:.2g}"
         survived = self.survives_cell(each)
         return {
             metric.arm_word: str(each.label),
-            "mean": number_shown(self._mean(each.label), means),
+            "mean": number_shown(self.means_of(each.label)[0], means),
             "uplift": estimate,
             "uplift, bounds": between,
             "lead, at least": number_shown(each.lead, leads),

@@ -217,12 +217,21 @@ class LineWords(LogWords):
             rest = len(result.doubts) - 1
             more = f" ({rest} more {'reason' if rest == 1 else 'reasons'} below.)" if rest else ""
             yield f"{result.doubts[0]} Do not rely on it.{more}"
-        elif result.findings:
+        elif self.noted("split", "trend"):
             yield self._harmless()
         elif result.inspected:
             yield CLEAN_REST if result.left_out else CLEAN
         elif result.counted_in:
             yield COUNTED_THERE
+
+    def noted(self, *kinds: str) -> list[Finding]:
+        """Return what was found, without some kinds where it is no news: rewards are compared within stretches of time.
+
+        That shares change is the reason for that, and is said; a trend of all arms is the same for those compared.
+        """
+        within = self.result.within
+        no_news = kinds if within is not None and within.is_time and within.shares_change else ()
+        return [finding for finding in self.result.findings if finding.kind not in no_news]
 
     def next_steps(self) -> Iterator[str]:
         """Yield what to do next, in a line or two."""
@@ -239,7 +248,7 @@ class LineWords(LogWords):
     def _harmless(self) -> str:
         """Return the largest finding, and that the answer survives it."""
         result = self.result
-        largest = max(result.findings, key=lambda finding: finding.rows or 0)
+        largest = max(self.noted("split", "trend"), key=lambda finding: finding.rows or 0)
         text = capital(largest.text)
         if result.best is None:
             return f"{text}."

@@ -304,7 +304,7 @@ class PageWords(LogWords):
         if not self.result.means:
             return ""
         if self.result.within is not None:
-            return self.result.within.about_means(self.first)
+            return self.result.within.about_means()
         if self.result.middle == "ratio":
             return "Ratios are of the sums as they stand, fakes included."
         if self.result.middle == "mean":

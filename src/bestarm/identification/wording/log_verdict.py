@@ -166,6 +166,8 @@ class LogWords(Words):
             if result.options.get("paired"):
                 by = f"what each of {sources} said of both"
             said = f"comparing each pair of arms by {by}"
+            if result.exact or result.batches:
+                said = f"in one reward of each of {sources}, each of a single arm"
         if result.within is not None:
             said = result.within.compared(result.pulls)
         if result.sigma_from is not None:
@@ -190,7 +192,7 @@ class LogWords(Words):
 
     def there_title(self) -> str:
         """Return the heading of the column of these means."""
-        return f"{named_in_cell([self.first])} there"
+        return f"{named_in_cell([self.result.within.first if self.result.within else self.first])} there"
 
     def _compared(self) -> str:
         rows = self.compared_rows()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bestarm.contamination.words import BOTH, FIRST_ROW, ONE_MEAN
+from bestarm.contamination.words import BOTH, FIRST_ROW, ONE_ARM, ONE_MEAN
 from bestarm.identification.wording.metric import Metric
 
 _ONE_NUMBER = {
@@ -19,7 +19,6 @@ _SINGLE = {
     "sum": "a source counts with the sum of its rewards over the time of the log, however many it chooses to give",
     "any": "a source counts with 1 if any of its rewards is 1, however many it chooses to give",
 }
-_ONE_ARM = "each source rewarded a single arm, which does not depend on what it would say of it"
 _OTHERS = "what a source does on an arm does not depend on the other arms that it sees"
 
 
@@ -27,7 +26,7 @@ def assumed(promise: str, metric: Metric, cap: float | None, *, single: bool) ->
     """Return the assumptions of a verdict with those of what is measured."""
     said = promise
     if single and (metric.per_source or metric.per):
-        said = said.replace(FIRST_ROW, _ONE_ARM)
+        said = said.replace(FIRST_ROW, ONE_ARM)
     if metric.per and cap is not None:
         what = f"{metric.reward!r} and {metric.per!r}"
         ratio = f"honest sources of an arm have one mean of {what} each"

@@ -195,7 +195,9 @@ def find_trend(watch: Watch, table: DayTable) -> list[Finding]:
         return []
     begin, end = watch.metric.compared(trend.begin, trend.end)
     verb = "rises" if trend.end > trend.begin else "falls"
-    text = f"the {watch.metric.measure} {verb} over time on all arms, from about {begin} to {end}"
+    which = "both" if len(watch.rewards.labels) == 2 else "all"
+    arms = f"{which} {watch.metric.arm_word}s together"
+    text = f"the {watch.metric.measure} {verb} over time, {arms}, from about {begin} to {end}"
     return [Finding("trend", None, None, None, text, (), trend.p_value, text[:1].upper() + text[1:] + ".")]
 
 

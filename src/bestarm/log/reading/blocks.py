@@ -25,30 +25,35 @@ _MOST_NUMBERS = 400  # different whole numbers that a column of times may have t
 _CALENDAR = 3e8, 4.1e9  # seconds from which, and up to which, a time is a date
 
 
-def with_blocks(log: OpenLog, rewards: Rewards, largest: int) -> Rewards:
+def with_blocks(log: OpenLog, rewards: Rewards, largest: int, *, of_sources: bool = False) -> Rewards:
     """Return rewards with their blocks, if blocks were asked for, or if the shares of the arms change over time.
 
-    `largest` is that of `OpenLog.watch_rows`, which must have been called if the log is inspected.
+    `largest` is that of `OpenLog.watch_rows`, which must have been called if the log is inspected. If `of_sources`,
+    each source is one reward, in the block of its first row.
     """
     asked = log.spec.block
     found = _block_of(log) if _make_ready(log, largest) or asked is not None else None
     if found is None:
         return rewards
     by, column, test = found
+    total = rewards.sources.number if of_sources and rewards.sources is not None else rewards.total
+    if of_sources:
+        log.place_sources(test)
     if asked is None:
-        rows = log.database.run("blocks", block=test)
-        if int(rows["times"].sum()) < rewards.total:
+        rows = log.database.run("blocks_of_sources" if of_sources else "blocks", block=test)
+        if int(rows["times"].sum()) < total:
             return rewards
         names, block = _named(rows["block"], by)
         numbers = np.zeros((len(rewards.labels), len(names)), np.int64)
         numbers[rows["arm_index"], block] = rows["times"]
         if (by not in _WIDTHS and len(names) > _MOST_NUMBERS) or not shares_change(numbers):
             return rewards
-    rows = log.database.run("counted_blocks", block=test)
-    without = rewards.total - int(rows["times"].sum())
+    rows = log.database.run("counted_blocks_of_sources" if of_sources else "counted_blocks", block=test)
+    without = total - int(rows["times"].sum())
     if without and log.spec.on_bad_row == "refuse":
         fix = Phrase("fill it in; {} leaves out rows without one", Setting("on_bad_row", "skip"))
-        raise InputError(log.title, f"have a {column!r} in each row", f"none in {without:,} rows", fix)
+        things = "sources" if of_sources else "rows"
+        raise InputError(log.title, f"have a {column!r} in each row", f"none in {without:,} {things}", fix)
     names, block = _named(rows["block"], by)
     order = np.lexsort((rows["value"], block, rows["arm_index"]))
     arm, times = (rows[name][order].astype(np.int64) for name in ("arm_index", "times"))

@@ -146,6 +146,7 @@ class OpenLog:
         self.database, self.parts, self.columns, self.spec = database, parts, columns, spec
         self.has_commas = True  # whether a comma may be a decimal one
         self.has_words = True  # whether a word for yes or no may be a reward
+        self._scale = 1.0  # of the times of `watched`, in seconds
         self.lost_time: str | None = None  # a column with the name of a time that does not have times
         looks_closely = spec.inspect or spec.without is not None or spec.block not in (None, NONE)
         looks_closely = looks_closely and not self.is_counted
@@ -244,6 +245,7 @@ class OpenLog:
             self.watched = replace(self.watched, when=None)
             self._make_watched_cells()
         scale = next((scale for low, high, scale in EPOCHS if timed and low <= lowest <= highest <= high), 1.0)
+        self._scale = scale
         ((rewards,),) = self.database.ask("number_of_rewards")
         query = "watched_few" if self.is_few else "watched_many"
         if rewards <= largest:
@@ -257,6 +259,12 @@ class OpenLog:
         else:
             self.database.run(query, target="TEMP VIEW watched", scale=scale)
         return False
+
+    def place_sources(self, block: str) -> None:
+        """Make `placed`, the block of each source; `block` is that of a row in SQL."""
+        ((unknown,),) = self.database.ask("unknown_sources")
+        cells = f"(SELECT quickly_stripped(who) AS who, {self._scale} * seconds AS seconds, block FROM watched_cells)"
+        self.database.run("placed", block=block, rows=cells if unknown else "watched")
 
     def segments(self) -> tuple[str, ...]:
         """Return the different texts in the column of segments."""

@@ -1,0 +1,2 @@
+-- How many sources of `firsts` have a name that stands for many people who are not known: `watched` has none of these.
+SELECT count(*) FROM firsts WHERE known_source(who) IS NULL;
