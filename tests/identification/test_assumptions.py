@@ -94,7 +94,7 @@ def test_the_live_sentence_names_every_assumption(method: str) -> None:
 def test_a_replay_and_sources_name_theirs(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     log = pd.DataFrame({"arm": ["A", "B"] * 300, "reward": random.binomial(1, [0.9, 0.2] * 300) * 1.0})
-    log["source"] = np.arange(600)
+    log["source"] = np.arange(600) // 2  # each said something of both
     replayed = ba.identify_log(log, arm="arm", reward="reward", epsilon=0.0, bounds=(0, 1), sequential=True)
     assert replayed.best == "A"
     assert f"{CLEAN}; {ORDER}" in str(replayed)

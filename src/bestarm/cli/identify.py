@@ -100,6 +100,7 @@ def identify(
         print(json.dumps(more | json.loads(result.to_json()), indent=1))
     elif form is Format.csv:
         write_rows(arm_rows(result) if result.control is None else comparison_rows(result), form)
+        print("\n".join(result.lines), file=sys.stderr)
     else:
         from bestarm.cli.log_table import print_verdict
 

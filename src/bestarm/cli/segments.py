@@ -35,6 +35,8 @@ def write_segments(
         ]
         names = dict.fromkeys(name for row in rows for name in row)
         write_rows([{name: row.get(name) for name in names} for row in rows], form)
+        for segment, found in result.items():
+            print(f"{segment}: {' '.join(found.lines)}", file=sys.stderr)
     else:
         from bestarm.cli.log_table import print_segments
 

@@ -38,6 +38,7 @@ _FARTHEST, _MOST_FOUND = 4, 4  # how far out a finding may be to be drawn in its
 _STYLES = ("-", "--", "-.", ":")
 # Of the letters of a label, and of the figure's width in inches: for a wide screen or paper, and for a narrow screen.
 _WIDE, _TALL = (26, 10.0), (16, 4.7)
+_SMALLEST_WRITTEN = 1e-4  # p-value that is written with decimals on an axis
 _BESIDE_LABELS, _ALONE = 36, 46  # letters of a title on a narrow screen
 
 # Colour, marker, and whether it is filled.
@@ -164,7 +165,8 @@ def draw_survival(result: LogResult, axes: Axes, tall: bool) -> None:
     axes.set_xlim(0, right)
     axes.set_ylim(min(0.2 * result.delta, 0.5 * min(values)), 1.5)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.yaxis.set_major_formatter("{x:g}")
+    if min(values) >= _SMALLEST_WRITTEN:  # else all of them are powers of ten
+        axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(words.fakes_axis())
     axes.spines[["top", "right"]].set_visible(False)
     cut = any(value < LEAST_SHOWN for _, value in result.survival)

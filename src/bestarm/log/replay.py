@@ -14,6 +14,8 @@ from bestarm.identification.identifier import Identifier
 from bestarm.identification.result import Result
 from bestarm.identification.robustness import Sensitivity
 from bestarm.identification.wording.alarms import after_the_decision
+from bestarm.identification.wording.metric import Metric
+from bestarm.log.bounds import is_binary
 from bestarm.log.inspection import Inspected, find_left_out, inspect_open
 from bestarm.log.pricing import count_discounted
 from bestarm.log.question import LogQuestion
@@ -106,10 +108,17 @@ def replay_log(
         means=(means := _means(rewards, rows, result, model)),
         discounted=_discounted(rewards, rows, result, means),
         health=rewards.health,
+        metric=_metric(rewards),
     )
     if spec.without is not None:
         found = replace(found, left_out=rewards.health.left_out, left_out_how=rewards.health.left_out_how)
     return found if inspected is None else with_findings(found, inspected.findings, inspected.falls)
+
+
+def _metric(rewards: Rewards) -> Metric:
+    """Return what the rewards are, for sentences."""
+    source = "" if rewards.columns is None else rewards.columns.source or ""
+    return Metric(rewards.health.arm, rewards.health.reward, source, is_binary(rewards))
 
 
 def _means(rewards: Rewards, rows: dict[str, Any], result: Result, model: Contamination) -> dict[Any, float]:

@@ -150,6 +150,8 @@ class ControlWords(LineWords):
         """Return up to how many fakes each of the named arms is better."""
         if not self.result.for_all_counts:
             return f"with epsilon = {self.result.epsilon:g}"
+        if len(self.better) == 1:
+            return self.survived(self.better[0])
         return "; ".join(f"{named(each.label)} {self.survived(each)}" for each in self.better)
 
     def survived(self, each: Comparison) -> str:

@@ -26,9 +26,10 @@ class ControlPage(ControlWords, PageWords):
 
     def asked(self) -> str:
         """Return the question, and which rewards were weighed."""
-        many = f"Each of {len(self.result.comparisons):,} is compared with it, and with no other."
+        number = len(self.result.comparisons)
+        many = "" if number == 1 else f"Each of {number:,} is compared with it, and with no other. "
         fake = f"Some of the {self.result.metric.rows_word} may be fake."
-        return f"{capital(self._which())} {many} {fake} {self._how_weighed()}"
+        return f"{capital(self._which())} {many}{fake} {self._how_weighed()}"
 
     def _claim_for_all_counts(self) -> str:
         if self.result.alarms:

@@ -90,11 +90,6 @@ class SeriesWords:
         """Return the title of the panel of numbers."""
         return f"{self._metric.rows_word} per {merged or self.each}"
 
-    def without_time(self, number: int) -> str:
-        """Return how many rewards are not in the picture."""
-        said = "has no time and is" if number == 1 else "have no time and are"
-        return f"{self._metric.rows(number)} {said} not in it."
-
     def others(self, number: int) -> str:
         """Return what grey lines are."""
         arms = self._metric.arm_word

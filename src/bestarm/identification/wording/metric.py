@@ -231,7 +231,10 @@ class Metric:
         >>> Metric(is_rate=True).lead(0.0123), Metric(reward="stars").lead(0.5)
         ('1.2 points', '0.5')
         """
-        return f"{100.0 * size:.2g} points" if self.is_rate else f"{size:.2g}"
+        if not self.is_rate:
+            return f"{size:.2g}"
+        points = f"{100.0 * size:.2g}"
+        return f"{points} point{'' if points == '1' else 's'}"
 
 
 def uplift(one: float, other: float) -> str:

@@ -85,7 +85,8 @@ def _told(
         share = float(devotion.most[which].sum() / counts.numbers[which].sum())
         arms, often = np.unique(devotion.favourite[which], return_counts=True)
         favoured = named(watch.rewards.labels[int(arms[np.argmax(often)])])
-        part = f"nearly all their {rows}" if share >= _NEARLY_ALL else f"{short_percent(share)} of their {rows}"
+        their = _verb(which, "its", "their")
+        part = f"nearly all {their} {rows}" if share >= _NEARLY_ALL else f"{short_percent(share)} of {their} {rows}"
         whom = favoured if arms.size == 1 else f"a single arm, most of them to {favoured}"
         few = f"{_verb(which, 'gives', 'give')} {part} to {whom}"
         told.append((which.size, few, few))
@@ -96,12 +97,17 @@ def _told(
             does = f"{_verb(which, 'gives', 'give')} {arm} the highest {watch.metric.reward or 'reward'}"
         few = f"{does} {_how_often(generosity.theirs)}"
         theirs, others = short_percent(generosity.theirs), short_percent(generosity.others)
-        told.append((which.size, few, f"{few} (in {theirs} of their {rows} with it, where others do in {others})"))
+        their = _verb(which, "its", "their")
+        told.append((which.size, few, f"{few} (in {theirs} of {their} {rows} with it, where others do in {others})"))
     if len(told) == 1:
         return told[0][1], told[0][2]
     number = max(size for size, _, _ in told)
-    parts = "; ".join(f"{size:,} of them {long}" for size, _, long in told)
-    return _verb(np.arange(number), "looks like a bot", "look like bots"), f"look like bots: {parts}"
+    few = _verb(np.arange(number), "looks like a bot", "look like bots")
+    if number == 1:
+        each = "; ".join(f"it {long}" for _, _, long in told)
+    else:
+        each = "; ".join(f"{size:,} of them {long}" for size, _, long in told)
+    return few, f"{few}: {each}"
 
 
 def _how_often(share: float) -> str:
