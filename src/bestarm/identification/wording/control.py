@@ -65,8 +65,10 @@ class ControlWords(LineWords):
 
     @property
     def _same(self) -> str:
-        """Which rewards were compared, for the end of a line."""
-        return "" if self.result.within is None else f", {self.result.within.on_the_same}"
+        """Which rewards were compared and up to which cap, for the end of a line."""
+        result = self.result
+        same = "" if result.within is None else f", {result.within.on_the_same}"
+        return same + result.metric.up_to(result.cap) + result.metric.capped(result.capped, result.cap)
 
     def _sizes(self, each: Comparison, before: str = "") -> str:
         """Return the uplift of an arm with its bound or, where it has none, the lead."""
@@ -140,7 +142,7 @@ class ControlWords(LineWords):
             why = why[:1].lower() + why[1:]
             return f"no arm is proved better than {self.control}, {self._where()}: {why}."
         names = [named(each.label) for each in self.better]
-        inside = "" if result.within is None else result.within.inside
+        inside = ("" if result.within is None else result.within.inside) + result.metric.up_to(result.cap)
         said = f"{self.claim(_joined(names))}{inside}, {self._where()}"
         if result.alarms:
             return f"{said}: {self.terms()}."
