@@ -119,8 +119,8 @@ def stratified(reward: str, stratum: str) -> PValue:
     """Return the test of Cochran, Mantel and Haenszel of 0/1 rewards, without correction for continuity."""
 
     def p_value(one: pd.DataFrame, two: pd.DataFrame) -> float:
-        cells = [part.groupby(stratum)[reward].agg(["sum", "size"]) for part in (one, two)]
-        both = cells[0].join(cells[1], how="inner", lsuffix="_1", rsuffix="_2").astype(float)
+        tables = [part.groupby(stratum)[reward].agg(["sum", "size"]) for part in (one, two)]
+        both = tables[0].add_suffix("_1").join(tables[1].add_suffix("_2"), how="inner").astype(float)
         number = both["size_1"] + both["size_2"]
         hits = both["sum_1"] + both["sum_2"]
         expected = both["size_1"] * hits / number
