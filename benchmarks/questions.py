@@ -202,7 +202,7 @@ def among(column: str, value: str, test: Callable[[pd.DataFrame], Claims]) -> Ca
 QUESTIONS = (
     Question(
         logs.LATE,
-        (Command(), Command("--block day"), Command("--block none", is_goal=False)),
+        (Command(), Command("--block none", is_goal=False)),
         (
             Test("Cochran-Mantel-Haenszel by day", best_by("plan", stratified("signed_up", "date"))),
             Test("z-test of all days", best_by("plan", of_rows("signed_up", proportions))),
@@ -359,13 +359,16 @@ def measure(quick: bool) -> Section:
     section = Section("Questions beside usual tests")
     seeds = FEW_SEEDS if quick else SEEDS
     section.notes.append(
-        f"Logs of known truth, {seeds} seeds each. Right: all that is true is claimed, with exit code 0; part: some "
-        "of it, and nothing else (a control and segments may have several answers); wrong: something is claimed that "
-        "is not true. At a tie no arm differs from another: how often something is claimed, with exit code 0. All "
-        "tests are one-sided at 5 %, with Bonferroni's correction but where their name says otherwise: so of two equal "
-        "arms one or the other may be named in 10 of 100 logs, and of two that differ by a hair the worse one in 5. "
-        "An asterisk marks a command that compares unlike with unlike: it is wrong about these logs, as its sentence "
-        "is about all days, or all countries. It has no goal."
+        f"Logs of known truth, {seeds} seeds each. Right: all that is true is claimed, with exit code 0. Part: some "
+        "of it, and nothing else; a control and segments may have several answers. Wrong: something is claimed that "
+        "is not true. Named at a tie: the same log, but no arm differs from another; how often something is claimed "
+        "with exit code 0."
+    )
+    section.notes.append(
+        "All tests are one-sided at 5 %, as bestarm is, and corrected for the number of comparisons, but for `z-tests` "
+        "of segments. So of two equal arms either may be named, each in 5 of 100 logs. An asterisk marks a command "
+        "that pools days or countries with different shares of the arms: like a pooled test it answers about another "
+        "mean, and it has no goal."
     )
     section.notes.append(_conversations())
     rows: list[tuple[str, ...]] = []
