@@ -45,7 +45,11 @@ def _write(url: str, worker: str, seed: int, path: str) -> None:
     study = ba.Study(url, "study")
     while True:
         n = rng.choice([None, 1, 2, MOST])  # first of all what a killed one held
-        asked = study.ask_pulls(n, worker=worker)
+        try:
+            asked = study.ask_pulls(n, worker=worker)
+        except ba.WaitingError:  # one writer is far behind, on a busy machine: as `run` does, wait for it
+            time.sleep(0.02)
+            continue
         pulls = asked if isinstance(asked, list) else [asked]
         for pull in pulls:
             note("ask", pull.number)
