@@ -81,7 +81,7 @@ def test_a_verdict_with_a_control_names_what_it_proves_and_no_more() -> None:
     assert result.best == "c"
     assert result.candidates == ("c",)
     assert result.trusted
-    assert result.lines[0].startswith("c beats the control a: ")
+    assert result.lines[0].startswith("c beats the control a in converted rate: ")
     assert "best" not in " ".join(result.lines)
     assert "highest mean" not in str(result)
     plain = json.loads(result.to_json())
@@ -335,7 +335,7 @@ def test_the_command_line_writes_all_of_it(tmp_path: Path) -> None:
     done = bestarm(
         "identify", log, "--control", "a", "--report", tmp_path / "r.html", "--certificate", tmp_path / "c.json"
     )
-    assert done.stdout.startswith("c beats the control a: ")
+    assert done.stdout.startswith("c beats the control a in converted rate: ")
     assert done.returncode == 0
     assert "which variants beat the control a?" in (tmp_path / "r.html").read_text()
     assert bestarm("verify", tmp_path / "c.json", log).returncode == 0

@@ -49,7 +49,7 @@ def test_without_days_the_control_wins_and_within_days_the_better_arm_does() -> 
     assert found.within.first == "A"
     assert found.best == "B"
     assert found.trusted
-    assert found.lines[0].startswith("B beats the control A: ")
+    assert found.lines[0].startswith("B beats the control A in bought rate: ")
     assert found.lines[0].endswith(", on the same days.")
     assert "within days" in str(found)
 

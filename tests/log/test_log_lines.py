@@ -120,7 +120,10 @@ def test_nobody_named_ends_with_3_whatever_was_found() -> None:
         ({"contamination": "prescient"}, "This stands unless a visit is fake with a chance above 0."),
         ({"epsilon": 0.0}, "This stands if not one of the 180,000 visits is fake, and even with up to"),
         ({"epsilon": 0.0005}, "This stands with up to 90 of the 180,000 visits fake (0.05 %), and even with up to"),
-        ({"epsilon": 0.0001, "contamination": "prescient"}, "fake with a chance of at most 0.01 %, and up to 0."),
+        (
+            {"epsilon": 0.0001, "contamination": "prescient"},
+            "fake with a chance of at most 0.01 %, and even with a chance of up to 0.",
+        ),
     ],
 )
 def test_what_it_survives_is_said_for_each_kind(question: dict[str, Any], said: str) -> None:

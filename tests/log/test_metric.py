@@ -296,8 +296,8 @@ def test_rewards_above_the_cap_count_as_the_cap() -> None:
     assert (capped.best, capped.overturn, capped.p_value) == (cut.best, cut.overturn, cut.p_value)
     above = int((frame["revenue"] > 100.0).sum())
     assert (capped.cap, capped.capped, capped.bounds) == (100.0, above, (0.0, 100.0))
-    assert "has the highest mean revenue, counted up to 100 per order: " in capped.lines[0]
-    assert capped.lines[0].endswith(f"; {above} orders are above 100.")
+    assert "has the highest mean revenue, counted up to 100 per row: " in capped.lines[0]
+    assert capped.lines[0].endswith(f"; {above} rows are above 100.")
     assert "a reward above 100 counts as 100" in capped.promise
     assert answer(frame, cap=100, bounds=(0, 100_000)).p_value == capped.p_value
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def comparison_table(result: LogResult) -> list[dict[str, Any]]:
     """Return the rows for a terminal: the control first, then the other arms, the highest mean first."""
     words = ControlWords(result)
-    pulls = {row.label: row.pulls for row in result.arms}
+    pulls, title = {row.label: row.pulls for row in result.arms}, words.pulls_title
     empty = {
         "uplift": "",
-        "at least": "",
+        words.bound_head: "",
         "lead": None,
         "p-value": None,
         words.survives_head(): None,
@@ -30,11 +30,11 @@ def comparison_table(result: LogResult) -> list[dict[str, Any]]:
     }
     control = {
         "arm": in_cell(result.control),
-        "rewards": pulls[result.control],
+        title: pulls[result.control],
         **_means(result, words, result.control),
     }
     rows = [control | empty]
-    rows += [_cells(result, words, each) | {"rewards": pulls[each.label]} for each in result.comparisons]
+    rows += [_cells(result, words, each) | {title: pulls[each.label]} for each in result.comparisons]
     return rows
 
 
@@ -50,10 +50,10 @@ def _cells(result: LogResult, words: ControlWords, each: Comparison) -> dict[str
     found = each.uplift
     return {
         "arm": in_cell(each.label),
-        "rewards": 0,
+        words.pulls_title: 0,
         **_means(result, words, each.label),
         "uplift": "" if found is None or not math.isfinite(found.estimate) else size(found.estimate),
-        "at least": words.at_least(each),
+        words.bound_head: words.at_least(each),
         "lead": plain(each.lead),
         "p-value": each.p_value,
         words.survives_head(): words.survives_cell(each),

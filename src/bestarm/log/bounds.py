@@ -103,6 +103,8 @@ def ask_for_bounds(rewards: Rewards, epsilon: float | None) -> UnclearError:
 def natural_cap(rewards: Rewards) -> float | None:
     """Return a round number above 99 of 100 rewards if they are amounts or times, of which a few are far higher.
 
+    Rewards that have the highest value together, such as a time-out, are not looked at.
+
     >>> natural_cap(Rewards(("A",), (np.append(np.arange(1.0, 1000.0) / 10.0, 5000.0),), None))
     100.0
     """
@@ -110,10 +112,11 @@ def natural_cap(rewards: Rewards) -> float | None:
     if rewards.lowest < 0.0 or np.unique(values).size <= FEW:
         return None
     counts = np.ones(values.size) if rewards.counts is None else np.concatenate(rewards.counts)
+    counts = np.where((values == rewards.highest) & (counts[values == rewards.highest].sum() > 1), 0, counts)
     order = np.argsort(values, kind="stable")
     below = np.cumsum(counts[order])
     high = float(values[order][np.searchsorted(below, 0.99 * below[-1])])
-    if high <= 0.0:
+    if high <= 0.0 or not below[-1]:
         return None
     cap = round_cap(high)
     return cap if 1.5 * cap <= rewards.highest else None

@@ -109,9 +109,11 @@ def _capped(found: Measured, cap: float) -> Measured:
     rewards, question = found.rewards, found.question
     low = 0.0 if question.bounds is None else question.bounds[0]
     if question.bounds is None and rewards.lowest < 0.0:
-        say = Setting("bounds", (ask_low(rewards), cap))
-        fix = Phrase("say how low they can be, such as {}", say)
+        low, high = natural_bounds(rewards.lowest, max(rewards.highest, cap))
+        fix = Phrase("say how low and high they can be, such as {}, besides", Setting("bounds", (low, high)))
         raise InputError("cap", "come with bounds where rewards are negative", f"a lowest of {rewards.lowest:g}", fix)
+    if found.is_rate:
+        raise InputError("cap", "come with rewards that are not all 0 or 1", cap, "leave it out: nothing is above 1")
     if not cap > low:
         raise InputError("cap", f"be above the lowest possible reward, {low:g}", cap, "it is a reward, in its units")
     capped = sum(
@@ -120,11 +122,6 @@ def _capped(found: Measured, cap: float) -> Measured:
     )
     question = replace(question, bounds=(low, cap), cap=None)
     return replace(found, rewards=_below(rewards, cap), question=question, cap=cap, capped=capped)
-
-
-def ask_low(rewards: Rewards) -> float:
-    """Return a round number that is not above any reward."""
-    return natural_bounds(rewards.lowest, max(rewards.highest, 1.0))[0]
 
 
 def _below(rewards: Rewards, cap: float) -> Rewards:

@@ -24,7 +24,7 @@ _REWARDS = (
     "reward",
     "converted conversion clicked click purchased purchase bought ordered subscribed signedup signup success succeeded "
     "successful win won score rating stars star revenue profit sales income outcome vote grade thumb thumbs thumbsup "
-    "liked feedback correct passed solved opened clicks",
+    "liked feedback donation donations donated correct passed solved opened clicks",
     "value points label amount spend latency duration cost costs error errors loss wait bounce bounced churn churned "
     "refund refunded delay elapsed runtime responsetime loadtime ttfb",
 )

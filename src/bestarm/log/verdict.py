@@ -192,6 +192,10 @@ def identify_log(
     )
     if by is not None:
         _refuse_by(data, by)
+        if block == by:
+            raise InputError(
+                "block", Phrase("differ from {}", Setting("by", by)), block, "a segment has one value of it"
+            )
     check_block(spec, question, sequential)
     check_measure(question, spec)
     if by is not None:

@@ -43,11 +43,12 @@ class ControlWords(LineWords):
         rest = len(found) - _MOST
         if len(found) == 1:
             figures = f"{self._means(found[0])}{self._sizes(found[0], ', ')}"
-            return f"{named(found[0].label)} beats {self.control}: {figures}{self._same}."
+            return f"{named(found[0].label)} beats {self.control}{self._in}: {figures}{self._same}."
         names = [named(each.label) for each in found[:_MOST]]
         more = f"{rest:,} more" if rest > 0 else ""
         sizes = [self._sizes(each) for each in found[:_MOST]]
-        return f"{_joined(names, more)} beat {self.control}: {_joined(sizes, 'so on' if rest > 0 else '')}{self._same}."
+        those = _joined(sizes, "so on" if rest > 0 else "")
+        return f"{_joined(names, more)} beat {self.control}{self._in}: {those}{self._same}."
 
     def _means(self, each: Comparison) -> str:
         one, two = self.result.metric.compared(*self.means_of(each.label))
@@ -62,6 +63,12 @@ class ControlWords(LineWords):
             label = result.within.rival
             return result.within.means[label][1], result.within.means[label][1]
         return result.within.means[label]
+
+    @property
+    def _in(self) -> str:
+        """What is compared, and that lower is better."""
+        result = self.result
+        return f" in {result.metric.compared_by}{' (lower is better)' if result.lower_is_better else ''}"
 
     @property
     def _same(self) -> str:
@@ -85,18 +92,23 @@ class ControlWords(LineWords):
         if each.uplift is None or not math.isfinite(each.uplift.estimate):
             return self.result.metric.lead(_rounded_down(each.lead)) if each.lead > 0.0 else ""
         if self.result.lower_is_better:
-            return high_bound(each.uplift.high) if each.uplift.high < 0.0 else ""
+            return f"{high_bound(each.uplift.high).removeprefix('-')} lower" if each.uplift.high < 0.0 else ""
         return low_bound(each.uplift.low) if each.uplift.low > 0.0 else ""
 
+    @property
+    def bound_head(self) -> str:
+        """The heading of a column of the bounds of uplifts that say how good an arm is at least."""
+        return "at most" if self.result.lower_is_better else "at least"
+
     def at_least(self, each: Comparison) -> str:
-        """Return the bound of an uplift that is nearest to 0, for a table."""
+        """Return the bound of an uplift that says how good an arm is at least, for a table."""
         if each.uplift is None:
             return ""
         return high_bound(each.uplift.high) if self.result.lower_is_better else low_bound(each.uplift.low)
 
     def _none(self) -> str:
         result, noun = self.result, self.result.metric.arm_word
-        said = f"No {noun} is proved better than {self.control}"
+        said = f"No {noun} is proved better than {self.control}{self._in}"
         first = result.comparisons[0]
         if first.difference > 0.0:
             shown = uplift(*self.means_of(first.label))
@@ -104,6 +116,16 @@ class ControlWords(LineWords):
         which = "lowest" if result.lower_is_better else "highest"
         mean, _ = result.metric.compared(*reversed(self.means_of(first.label)))
         return f"{said}, which has the {which} mean itself: {mean}{self._same}."
+
+    def _why_nobody(self) -> str:
+        """Return why no arm is better: all are proved worse, or else what would help."""
+        compared = self.result.comparisons
+        if not all(each.worse for each in compared):
+            return super()._why_nobody()
+        clean = " if nothing is fake" if self.result.for_all_counts else ""
+        if len(compared) == 1:
+            return f"{named(compared[0].label)} is proved worse than it{clean}."
+        return f"{'Both others' if len(compared) == 2 else 'All others'} are proved worse than it{clean}."
 
     def _second_line(self) -> Iterator[str]:
         found = self.better
@@ -185,7 +207,7 @@ class ControlWords(LineWords):
     def about_the_table(self) -> str:
         """Return how to read the table of comparisons."""
         clean = "if nothing is fake, " if self.result.for_all_counts else ""
-        least = "uplift at least, lead at least and p-value"
+        least = f"uplift {self.bound_head}, lead at least and p-value"
         many = len(self.result.comparisons)
         all_ = "both" if many == 2 else f"all {many}"
         counted_in = "" if many == 1 else f", with {all_} comparisons counted in"

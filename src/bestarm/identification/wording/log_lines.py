@@ -103,7 +103,7 @@ class LineWords(LogWords):
     def _second_line(self) -> Iterator[str]:
         result = self.result
         if result.alarms:
-            contradict = f"The {result.metric.units_word} contradict the assumptions"
+            contradict = f"The {self.units_word} contradict the assumptions"
             yield f"{contradict}, so no probability is claimed. Do not rely on it."
         elif result.best is None:
             yield self._why_nobody()
@@ -131,8 +131,11 @@ class LineWords(LogWords):
         result, share = self.result, percent(self.result.epsilon)
         if not self.model.counted:
             said = f"This stands if each {self.unit} is fake with a chance of at most {share}"
-            more = result.tolerance is not None and result.tolerance > result.epsilon
-            return f"{said}{f', and up to {_percent(result.tolerance)}' if more else ''}."
+            if result.epsilon == 0.0:
+                said = f"This stands if no {self.unit} is fake"
+            if result.tolerance is not None and result.tolerance > result.epsilon:
+                said += f", and even with a chance of up to {_percent(result.tolerance)} for each"
+            return f"{said}."
         said = f"This stands with up to {share} of {self._all()} fake"
         if result.replaced is not None:
             said = f"This stands with up to {result.replaced:,} of {self._all()} fake ({share})"
@@ -178,18 +181,18 @@ class LineWords(LogWords):
         if result.limit == "contamination" or result.floor is not None:
             share = percent(result.epsilon)
             if result.floor is None:
-                return f"With {share} fakes the lead could be made up, however many {metric.units_word} there are."
+                return f"With {share} fakes the lead could be made up, however many {self.units_word} there are."
             if result.bounds is not None and result.floor >= 0.995 * (result.bounds[1] - result.bounds[0]):
-                return f"With {share} fakes no lead at all can be proved, however many {metric.units_word} there are."
+                return f"With {share} fakes no lead at all can be proved, however many {self.units_word} there are."
             lead = f"no lead below {metric.lead(result.floor)} can be proved"
-            return f"With {share} fakes {lead}, however many {metric.units_word} there are."
+            return f"With {share} fakes {lead}, however many {self.units_word} there are."
         if result.limit == "resolution":
-            return f"These {metric.units_word} do not decide it at the resolution that was asked for."
+            return f"These {self.units_word} do not decide it at the resolution that was asked for."
         allowed = "" if result.for_all_counts or result.epsilon == 0.0 else f" with {percent(result.epsilon)} fakes"
         if not result.more:
-            return f"These {metric.units_word} do not decide it{allowed}, and many more like them might not either."
+            return f"These {self.units_word} do not decide it{allowed}, and many more like them might not either."
         number = roughly(sum(result.more.values()))
-        return f"These {metric.units_word} do not decide it{allowed}: roughly {number} more could."
+        return f"These {self.units_word} do not decide it{allowed}: roughly {number} more could."
 
     # ------------------------------------------------------------------------------------------------- what was found
 

@@ -139,8 +139,14 @@ class LogWords(Words):
     @property
     def pulls_title(self) -> str:
         """What the numbers of the arms are: rewards or, where each has one number, sources such as users."""
+        is_source = self.result.metric.counts_sources or self.result.sources is not None
+        return self.units_word if is_source else "rewards"
+
+    @property
+    def units_word(self) -> str:
+        """What is counted: sources, such as users, or rows."""
         metric = self.result.metric
-        return metric.units_word if metric.counts_sources else "rewards"
+        return metric.units_word if self.result.sources is None else f"{metric.source_word}s"
 
     @property
     def thing(self) -> str:
@@ -418,7 +424,7 @@ class LogWords(Words):
 
     def means_more(self) -> str:
         """Return how to read a picture of means."""
-        said = f"{self.result.metric.units_word} in brackets; bar: interval"
+        said = f"{self.units_word} in brackets; bar: interval"
         return f"{said}, if nothing is fake" if self.result.for_all_counts else said
 
     def question(self) -> str | None:

@@ -44,7 +44,7 @@ _ROWS = {
     "rating": "rating",
     "score": "score",
     "grade": "grade",
-    "revenue": "order",
+    "revenue": "row",  # an order, or a visitor who bought nothing
     "latency": "request",
     "latencyms": "request",
     "ms": "request",
@@ -119,9 +119,27 @@ class Metric:
             return f"has the {which} share of {self.units_word} with any {self.reward or 'reward of 1'}"
         if self.per_source == "sum":
             return f"has the {which} total {self.reward or 'reward'} per {self.source_word}"
+        return f"{self._best_reward(lower_is_better)}{self._counted_by}"
+
+    @property
+    def _counted_by(self) -> str:
         how = {"mean": "mean", "last": "last reward"}.get(self.per_source)
-        counted_by = f", each {self.source_word} counted by its {how}" if how is not None else ""
-        return f"{self._best_reward(lower_is_better)}{counted_by}"
+        return "" if how is None else f", each {self.source_word} counted by its {how}"
+
+    @property
+    def compared_by(self) -> str:
+        """What two arms are compared by.
+
+        >>> Metric(reward="bought", is_rate=True).compared_by
+        'bought rate'
+        >>> Metric(reward="spent", source="user", per_source="sum").compared_by
+        'total spent per user'
+        """
+        if self.per_source == "any":
+            return f"the share of {self.units_word} with any {self.reward or 'reward of 1'}"
+        if self.per_source == "sum":
+            return f"total {self.reward or 'reward'} per {self.source_word}"
+        return f"{self.measure}{self._counted_by}"
 
     def _best_reward(self, lower_is_better: bool) -> str:
         said = _RATES.get(_last(self.reward))
@@ -186,7 +204,7 @@ class Metric:
         """Return how much counts at most, as a part of a sentence; empty if there is no cap.
 
         >>> Metric(reward="revenue").up_to(200.0), Metric(reward="clicks", source="user", per="impressions").up_to(40.0)
-        (', counted up to 200 per order', ', counting at most 40 impressions per user')
+        (', counted up to 200 per row', ', counting at most 40 impressions per user')
         """
         if cap is None:
             return ""

@@ -194,9 +194,13 @@ def test_of(part: Part, condition: str, database: Database, parameter: str) -> s
         test = f"(SELECT {test} FROM (SELECT {cells}) AS named)"
     try:
         database.ask("any_row", test=test, relation=part.scan())
+        ((kind,),) = database.ask("kind_of", test=test, relation=part.scan())
     except DatabaseError as error:
         fix = f"the columns are {', '.join(part.columns[:12])}"
         raise InputError(parameter, f"be a condition, but: {first_line(error)}", condition, fix) from None
+    if kind != "BOOLEAN":
+        fix = f"such as \"{condition} = 'DE'\"" if condition.isidentifier() else "such as \"country = 'DE'\""
+        raise InputError(parameter, "be true or false for each row", condition, fix)
     return test
 
 
