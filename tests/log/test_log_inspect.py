@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from bestarm.identification.wording.log_lines import LineWords
 from bestarm.log.inspect import inspect_log
 from bestarm.log.inspection import watch
 from bestarm.log.inspection.shapes import RATE, shapes
@@ -467,3 +468,33 @@ def test_a_table_that_cannot_be_written_leaves_no_file_open(tmp_path: Path) -> N
     with contextlib.closing(Database(tmp_path, None)) as database:
         for _ in range(2):  # there are no cells to make it of
             assert not database.on_disk("watched_few", target="TABLE disk.watched", scale=1.0)
+
+
+def test_shares_that_differ_by_country_take_an_answer_away_that_falls_within_countries() -> None:
+    random = np.random.default_rng(61)
+    parts = []
+    for country, rates, visits in (("DE", (0.09, 0.05), (6000, 900)), ("US", (0.30, 0.25), (900, 6000))):
+        for arm, rate, number in zip("AB", rates, visits, strict=True):
+            parts.append(pd.DataFrame({"page": arm, "country": country, "bought": random.binomial(1, rate, number)}))
+    log = pd.concat(parts)
+    result = identify_log(log, arm="page", reward="bought")
+    assert result.best == "B"
+    assert not result.trusted
+    assert result.doubts == ("The shares of the pages differ by country: within the same country, A leads B.",)
+    assert any("block='country'" in str(step) for step in LineWords(result).next_steps())
+    within = identify_log(log, arm="page", reward="bought", block="country")
+    assert within.best == "A"
+    assert within.trusted
+    assert not [finding for finding in within.findings if finding.kind == "mixture"]
+    against = identify_log(log, arm="page", reward="bought", control="A")
+    assert against.comparisons[0].doubts == result.doubts
+
+
+def test_shares_that_are_the_same_in_each_country_are_no_news() -> None:
+    random = np.random.default_rng(62)
+    for _ in range(20):
+        country = random.choice(["DE", "FR", "US", "BR"], 4000, p=[0.5, 0.3, 0.15, 0.05])
+        page = random.choice(["A", "B"], 4000)
+        chance = pd.Series(country).map({"DE": 0.1, "FR": 0.2, "US": 0.3, "BR": 0.4})
+        log = pd.DataFrame({"page": page, "country": country, "bought": random.binomial(1, chance)})
+        assert not [each for each in inspect_log(log, arm="page", reward="bought").suspicions if each.kind == "mixture"]

@@ -239,6 +239,9 @@ class LineWords(LogWords):
     def next_steps(self) -> Iterator[str]:
         """Yield what to do next, in a line or two."""
         result = self.result
+        for finding in result.findings:
+            if finding.kind == "mixture":
+                yield Phrase("{} compares within it.", Setting("block", finding.what[0]))
         if result.doubts or (result.findings and result.best is None):
             yield "bestarm inspect, with the same file, says more about what was found."
         elif result.best is None and (result.limit == "contamination" or result.floor is not None):

@@ -125,7 +125,7 @@ def _table(watch: Watch, first: float, width: float, noun: str) -> DayTable:
     for name, array in arrays.items():
         array[rows["day"], rows["arm_index"]] = rows[name]
     for name in ("sums", "squares"):  # the last digits depend on the order of the rows
-        arrays[name] = _to_digits(arrays[name])
+        arrays[name] = to_digits(arrays[name])
     seen = np.flatnonzero(arrays["times"].sum(axis=1) > 0.0)
     names = tuple(_name(first + width * int(day), noun, int(day)) for day in seen)
     number, sums, squares, lowest, highest = (array[seen] for array in arrays.values())
@@ -133,7 +133,7 @@ def _table(watch: Watch, first: float, width: float, noun: str) -> DayTable:
     return DayTable(watch.rewards.labels, names, number, sums, squares, lowest, highest, noun, starts, width)
 
 
-def _to_digits(values: Array) -> Array:
+def to_digits(values: Array) -> Array:
     """Return numbers rounded to twelve digits."""
     size = 10.0 ** (12.0 - np.ceil(np.log10(np.maximum(np.abs(values), 1e-200))))
     return np.asarray(np.round(values * size) / size, np.float64)

@@ -29,6 +29,7 @@ from bestarm.log.inspection.clusters import Clusters, find_clusters, find_disper
 from bestarm.log.inspection.days import DayTable, find_odd_days, find_trend, table_by_day, table_by_hour
 from bestarm.log.inspection.duplicates import find_duplicates
 from bestarm.log.inspection.histograms import find_histograms
+from bestarm.log.inspection.mixture import find_mixture, table_by_column
 from bestarm.log.inspection.sources import find_sources
 from bestarm.log.inspection.watch import Watch
 from bestarm.log.inspection.within import carried_by, within_days, within_hours
@@ -56,6 +57,8 @@ class Inspected:
         Rewards by day and arm.
     hours : DayTable or None
         Rewards by hour and arm, if the shares of the arms change over time.
+    mixture : DayTable or None
+        Rewards by value of a column and arm, if the shares of the arms differ by it; `column` is its name.
     changes : bool
         Whether the shares of the arms change over time.
     blocked : bool
@@ -76,6 +79,8 @@ class Inspected:
     units: dict[str, str] = field(default_factory=dict)
     blocked: bool = False
     hours: DayTable | None = None
+    mixture: DayTable | None = None
+    column: str = ""
 
     def within_blocks(self, means: Sequence[float], by_time: bool) -> Inspected:
         """Return the same to judge an answer of rewards that were compared within blocks, with the means in these."""
@@ -94,14 +99,18 @@ class Inspected:
         """
         kinds = {finding.kind for finding in self.findings}
         found: dict[str, str] = {}
-        table, hours, level = self.table, self.hours, delta
+        table, hours, mixture, level = self.table, self.hours, self.mixture, delta
         if control is not None:
-            table, hours = (each and each.only((best, control)) for each in (table, hours))
+            table, hours, mixture = (each and each.only((best, control)) for each in (table, hours, mixture))
             level = delta / (len(self.labels) - 1)
         if table is not None and self.changes and not self.blocked:
             within = within_days(table, best, level, lower_is_better=lower_is_better)
             if not within.holds:
                 found |= {kind: within.text for kind in ("late arm", "split", "trend") if kind in kinds}
+        if mixture is not None and not self.blocked:
+            within = within_days(mixture, best, level, lower_is_better=lower_is_better)
+            if not within.holds:
+                found["mixture"] = within.text.replace("within values", f"within the same {self.column}")
         if hours is not None:
             why = within_hours(hours, best, level, lower_is_better=lower_is_better)
             found = {kind: why for kind in ("late arm", "split") if why and kind in kinds} | found
@@ -135,6 +144,9 @@ def inspect_open(log: OpenLog, rewards: Rewards) -> Inspected:
         findings += days
     if allotment is not None:
         findings += find_late_arms(watch, allotment)
+    mixture = table_by_column(watch)
+    mixed = [] if mixture is None else find_mixture(watch, mixture)
+    findings += mixed
     hours = None if keep_to_an_arm(watch) else table_by_hour(watch)
     by_hour = hours is not None and change_by_hour(hours)
     findings += find_split(watch, allotment, by_hour)
@@ -159,6 +171,8 @@ def inspect_open(log: OpenLog, rewards: Rewards) -> Inspected:
         clusters={kind: clusters for kind, clusters in pairs if clusters is not None},
         units=units,
         hours=hours if changes or by_hour else None,
+        mixture=mixture if mixed else None,
+        column=watch.columns.block or "",
     )
 
 

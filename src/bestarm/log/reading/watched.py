@@ -31,6 +31,11 @@ _NAMES = {
 # The last word of a column with a time, unless a word says that it is another one than that of the reward.
 _LAST_WORDS = ("timestamp", "datetime", "at", "ts", "date", "day")
 _OTHER_TIMES = {"birth", "due", "end", "expiry", "expires", "signup", "registration", "registered", "updated", "first"}
+# The last word of a column that says where, or for what, an arm was chosen, and not what came of it.
+_BEFORE = (
+    "country region state city market shop store branch location site platform os language locale lang category topic "
+    "task difficulty dataset department clinic hospital school ward district"
+)
 _NUMBERS_OF_ROWS = ("", "unnamed0", "index", "row", "rownumber", "column0")
 EPOCHS = ((3e8, 4.1e9, 1.0), (3e11, 4.1e12, 1e-3), (3e14, 4.1e15, 1e-6))  # seconds, milliseconds, microseconds
 
@@ -50,7 +55,7 @@ class WatchedColumns:
     event : str, optional
         A number of the event, which should occur once.
     block : str, optional
-        Whose values are compared one by one.
+        Whose values are compared one by one, or by which the shares of the arms should not differ.
     rest : tuple of str
         All columns of the file but the time and a number of the row: two rows that agree in them, and in the time, are
         equal.
@@ -85,9 +90,15 @@ def choose_watched(parts: Sequence[Part], columns: LogColumns, spec: LogSpec) ->
 
 
 def _block(names: Sequence[str], columns: LogColumns, spec: LogSpec) -> str | None:
-    """Return the column whose values are blocks, if one was named; days and hours are read off the time."""
+    """Return the column whose values are blocks, if one was named; days and hours are read off the time.
+
+    If nothing was said of blocks, it is a column by which the shares of the arms should not differ.
+    """
     asked = spec.block
-    if asked in (None, NONE) or (asked in (DAY, HOUR) and (asked not in names or columns.time is not None)):
+    if asked in (None, NONE):
+        free = (name for name in names if name not in columns.used and spec.inspect)
+        return next((name for name in free if words_of(name)[-1:] and words_of(name)[-1] in _BEFORE.split()), None)
+    if asked in (DAY, HOUR) and (asked not in names or columns.time is not None):
         return None
     if asked not in names:
         fix = f"the columns are {', '.join(names[:12])}"
