@@ -84,6 +84,18 @@ def test_lower_is_better_within_days_too() -> None:
         assert one.better == (one.uplift.high < 0.0)
 
 
+def test_the_uplift_of_the_best_arm_within_days_has_bounds_too() -> None:
+    log = ramp(np.random.default_rng(5), (0.0, 0.1, 0.4), 3_000)
+    result = identify_log(log)
+    assert result.within is not None
+    assert result.best == "C"
+    assert result.uplift is not None
+    assert result.uplift.over == result.within.rival
+    assert 0.0 < result.uplift.low < result.uplift.estimate < result.uplift.high
+    mean = result.within.means[result.uplift.over]
+    assert result.uplift.estimate == pytest.approx(mean[1] / mean[0] - 1.0)
+
+
 def all_right(result: LogResult, effects: tuple[float, ...]) -> bool:
     """Whether every claim about the arms is true: better, worse, the lead (at least 0) and the uplift."""
     for each in result.comparisons:

@@ -30,9 +30,9 @@ def clicks(arm: Any, part: Any, whole: Any) -> pd.DataFrame:
     return pd.DataFrame({"variant": variants, "clicks": part, "impressions": whole, "user": names})
 
 
-def heavy_users(rng: np.random.Generator, number: int, rates: tuple[float, float]) -> pd.DataFrame:
-    """Users of two variants: a few see very much, and users click at rates of their own."""
-    arm = rng.integers(2, size=number)
+def heavy_users(rng: np.random.Generator, number: int, rates: tuple[float, ...]) -> pd.DataFrame:
+    """Users of several variants: a few see very much, and users click at rates of their own."""
+    arm = rng.integers(len(rates), size=number)
     whole = rng.geometric(1 / 8, number) + (rng.random(number) < 0.05) * rng.integers(30, 200, number)
     own = rng.beta(1.0, 9.0, number) * 10.0 * np.array(rates)[arm]
     return clicks(arm, rng.binomial(whole, np.minimum(own, 1.0)), whole)
@@ -209,6 +209,37 @@ def test_a_ratio_is_of_sums_and_is_said(ratio: LogResult) -> None:
         assert row.lower < ratio.means[row.label] < row.upper
     lead = ratio.leads["A"]
     assert 0.0 < lead < ratio.means["B"] - ratio.means["A"]
+
+
+def test_an_uplift_of_ratios_has_bounds_and_a_control_may_be_named() -> None:
+    random = np.random.default_rng(41)
+    rates = (0.10, 0.18, 0.10)
+    frame = heavy_users(random, 4000, rates)
+    plain = answer(frame, **CLICKS, cap=20)
+    assert plain.uplift is not None
+    assert 0.0 < plain.uplift.low < 0.8 < plain.uplift.high
+    assert plain.uplift.low < plain.means["B"] / plain.means[plain.uplift.over] - 1.0 < plain.uplift.high
+    result = answer(frame, **CLICKS, cap=20, control="A")
+    one, other = result.comparisons
+    assert (one.label, one.better, other.label, other.better) == ("B", True, "C", False)
+    assert one.uplift is not None
+    assert 0.0 < one.uplift.low < 0.8 < one.uplift.high
+    assert one.uplift.estimate == pytest.approx(result.means["B"] / result.means["A"] - 1.0)
+    assert result.lines[0].startswith("B beats the control A in the ratio of clicks to impressions: ")
+    assert "a higher ratio of clicks to impressions than the control A" in str(result)
+
+
+@pytest.mark.parametrize("logs", [8, pytest.param(60, marks=pytest.mark.slow)])
+def test_ratios_beside_a_control_are_seldom_wrong_at_a_tie(logs: int) -> None:
+    wrong = 0
+    for seed in range(logs):
+        frame = heavy_users(np.random.default_rng([42, seed]), 900, (0.12, 0.12, 0.12))
+        result = answer(frame, **CLICKS, cap=20, control="A", delta=0.3)
+        wrong += any(
+            each.better or each.worse or each.uplift is None or not each.uplift.low <= 0.0 <= each.uplift.high
+            for each in result.comparisons
+        )
+    assert wrong <= stats.binom.isf(1e-5, logs, 0.3)
 
 
 def test_the_order_of_rows_and_how_they_are_split_do_not_matter(ratio: LogResult) -> None:

@@ -43,7 +43,7 @@ def _means(result: LogResult, words: ControlWords, label: Label | None) -> dict[
     mean, control = words.means_of(label)
     is_alone = label == result.control
     there = {} if not words.there() else {words.there_title(): None if is_alone else control}
-    return {"mean": mean} | there
+    return {result.middle: mean} | there
 
 
 def _cells(result: LogResult, words: ControlWords, each: Comparison) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def _print_comparisons(result: LogResult) -> None:
     """Print one row per arm: the control, and how each other arm compares with it."""
     rows = comparison_table(result)
     words, few = ControlWords(result), rows[:_SHOWN]
-    even = dict.fromkeys(("mean", words.there_title()), even_decimals([row["mean"] for row in few]))
+    even = dict.fromkeys((result.middle, words.there_title()), even_decimals([row[result.middle] for row in few]))
     write_rows(few, Format.table, even | {"lead": even_decimals([row["lead"] for row in few])})
     if len(rows) > _SHOWN:
         print(f"... and {len(rows) - _SHOWN:,} more arms (--format csv has all)")

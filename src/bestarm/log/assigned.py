@@ -43,10 +43,7 @@ def check_comparison(question: LogQuestion) -> None:
 
 
 def check_measure(question: LogQuestion, spec: LogSpec) -> None:
-    """Reject a control of ratios, and a summary of sources whose arms were drawn at random."""
-    if question.control is not None and spec.per is not None:
-        fix = Phrase("leave out {}: ratios are compared with each other", Setting("control", question.control))
-        raise InputError("per", "come without a control", spec.per, fix)
+    """Reject a ratio, or a summary of sources, whose arms were drawn at random."""
     asked = {"per": spec.per, "per_source": None if spec.per_source == "first" else spec.per_source}
     for name, value in asked.items():
         if question.assigned and value is not None:

@@ -34,7 +34,7 @@ from bestarm.log.ratio import RatioEvidence
 from bestarm.log.result import LogResult
 from bestarm.log.rewards import Rewards
 from bestarm.log.units import count_as_units, units
-from bestarm.log.uplift import Uplifts
+from bestarm.log.uplift import Uplifts, UpliftsWithin
 from bestarm.problem import Label, Problem, checked_reward
 
 _LARGEST_SHARE = 0.499  # the largest that is tried: if half is fake, nothing can be told
@@ -306,22 +306,19 @@ class Verdict:
         return Standing(leads, p_value(self._problem, weakest))
 
     def _uplift(self, means: list[float], standing: Standing | None) -> Uplift | None:
-        """Return the uplift of the leader over the arm with the highest mean besides it."""
+        """Return the uplift of the leader over the arm with the highest mean besides it, or the nearest in blocks."""
         leader, labels = self._leader, self._problem.labels
         others = [index for index in range(len(means)) if index != leader and not math.isnan(means[index])]
-        if standing is None or not others or math.isnan(means[leader]) or not self._has_plain_means:
+        if standing is None or not others or math.isnan(means[leader]):
             return None
-        other = max(others, key=lambda index: means[index])
-        is_mirrored = bool(self._question.lower_is_better)
-        found = Uplifts(self._evidence, self._own, self.for_means, is_mirrored, (leader, other))
+        is_mirrored, evidence = bool(self._question.lower_is_better), self._evidence
+        if isinstance(evidence, BlockEvidence) and evidence.table.by:
+            other = evidence.rival
+            found: Uplifts = UpliftsWithin(evidence, self._own, self.for_means, is_mirrored)
+        else:
+            other = max(others, key=lambda index: means[index])
+            found = Uplifts(evidence, self._own, self.for_means, is_mirrored, (leader, other))
         return found.of(leader, other, standing.leads.get(labels[other], -math.inf))
-
-    @property
-    def _has_plain_means(self) -> bool:
-        """Whether the mean of an arm is that of its rewards: not within blocks, nor where ratios are compared."""
-        if isinstance(self._evidence, BlockEvidence):
-            return not self._evidence.table.by
-        return not isinstance(self._evidence, RatioEvidence)
 
     def _row(self, index: int, active: bool) -> ArmRow:
         pile = self._evidence.piles[index]

@@ -176,13 +176,21 @@ class RatioEvidence(SourceEvidence):
 
     def _interval(self, index: int, allowance: Allowance) -> tuple[float, float]:
         """Return the ends of the interval of an arm."""
+        return self._between(index, allowance, float(self.rule["log_shown"][0]))
+
+    def ends_at(self, index: int, allowance: Allowance, delta: float) -> tuple[float, float]:
+        """Return the ends of an interval of the ratio of an arm."""
+        return self._between(index, allowance, math.log(2.0 / delta))
+
+    def _between(self, index: int, allowance: Allowance, enough: float) -> tuple[float, float]:
+        """Return the ends of an interval, each with so much log evidence."""
         pile = self.piles[index]
         assert isinstance(pile, RatioPile)
-        return self._end(pile, 0, allowance.shared), self._end(pile, 1, allowance.shared)
+        return self._end(pile, 0, allowance.shared, enough), self._end(pile, 1, allowance.shared, enough)
 
-    def _end(self, pile: RatioPile, side: int, count: float) -> float:
+    def _end(self, pile: RatioPile, side: int, count: float, enough: float) -> float:
         """Return the lower end (0) or the upper one (1): the last ratio that the evidence rules out."""
-        shown, lost = float(self.rule["log_shown"][0]), np.diag(_LOST)
+        lost = np.diag(_LOST)
         out, inside = float(side), pile.mean
         if math.isnan(inside):
             return out
@@ -192,7 +200,7 @@ class RatioEvidence(SourceEvidence):
             logs = sums.logs[0] - math.log(BETS.size)
             if count > 0.0:
                 logs = logs - count * lost - (count * _PRICES + sums.excess[0]).min(axis=-1)
-            if _log_sums(logs) >= shown:
+            if _log_sums(logs) >= enough:
                 out = middle
             else:
                 inside = middle

@@ -19,6 +19,7 @@ from bestarm.log.by_block import BlockEvidence
 from bestarm.log.evidence import LogEvidence
 from bestarm.log.exact import ExactEvidence
 from bestarm.log.pricing import Allowance
+from bestarm.log.ratio import RatioEvidence
 
 
 class Ends(NamedTuple):
@@ -107,20 +108,22 @@ class Uplifts:
 
 
 class UpliftsWithin(Uplifts):
-    """The uplifts of arms over a control within blocks: of the means in the blocks that the two share.
+    """The uplifts of pairs of arms within blocks: of the means in the blocks that the two share.
 
-    The control has an interval for each other arm, so that 2 (K - 1) of them hold together, but for a share of delta.
+    Each pair has two intervals, of its arms. Those of all pairs, or of all with a control, hold together, but for a
+    share of delta.
     """
 
     _evidence: BlockEvidence
 
     def __init__(
-        self, evidence: BlockEvidence, allowance: Allowance, share: float, is_mirrored: bool, control: int
+        self, evidence: BlockEvidence, allowance: Allowance, share: float, is_mirrored: bool, control: int | None = None
     ) -> None:
-        others = [index for index in range(evidence.problem.size) if index != control]
-        self._delta = share * evidence.problem.delta / (2.0 * len(others))
+        arms = evidence.problem.size
+        pairs = arms - 1 if control is not None else arms * (arms - 1) // 2
+        self._delta = share * evidence.problem.delta / (2.0 * pairs)
         self._pairs: dict[tuple[int, int], tuple[Ends, Ends]] = {}
-        super().__init__(evidence, allowance, share, is_mirrored, others)
+        super().__init__(evidence, allowance, share, is_mirrored, ())
 
     def _intervals(self, share: float, arms: Sequence[int]) -> dict[int, Ends]:
         return {}
@@ -147,6 +150,9 @@ def intervals(evidence: LogEvidence, allowance: Allowance, share: float, arms: S
         lower, upper = (evidence.origin + evidence.scale * ends for ends in evidence.ends_at(share, allowance))
         return {index: Ends(float(lower[index]), float(upper[index])) for index in arms}
     problem = evidence.problem
+    if isinstance(evidence, RatioEvidence):
+        delta = share * problem.delta / problem.size
+        return {index: Ends(*evidence.ends_at(index, allowance, delta)) for index in arms}
     few = replace(
         problem,
         labels=tuple(problem.labels[index] for index in arms),

@@ -31,7 +31,8 @@ class ControlWords(LineWords):
     @property
     def control(self) -> str:
         """The control as a sentence names it."""
-        return f"the control {named(self.result.control)}"
+        name = named(self.result.control)
+        return "the control" if name.lower() in ("control", "the control") else f"the control {name}"
 
     # ------------------------------------------------------------------------------------------------------- the lines
 
@@ -152,9 +153,10 @@ class ControlWords(LineWords):
         """Return what is claimed of the arms that are named."""
         if self.result.alarms:
             return f"{name} comes first of {len(self.result.comparisons):,} arms compared with {self.control}"
-        which = "lower" if self.result.lower_is_better else "higher"
+        which, metric = "lower" if self.result.lower_is_better else "higher", self.result.metric
         has = "has" if len(self.better) == 1 else "each have"
-        return f"{name} {has} a {which} mean than {self.control}"
+        what = f"ratio of {metric.reward} to {metric.per}" if metric.per else "mean"
+        return f"{name} {has} a {which} {what} than {self.control}"
 
     def verdict(self) -> str:
         """Return the verdict in one sentence, at length."""
@@ -186,7 +188,7 @@ class ControlWords(LineWords):
             return f"unless a {self.unit} is fake with a chance above {share_shown(100.0 * (each.tolerance or 0.0))} %"
         if not each.overturn:
             return f"only if not one of {self._all()} is fake"
-        return f"unless more than {each.overturn:,} of {self._all()} are fake"
+        return f"unless more than {each.overturn:,} of {self._all()} {'is' if each.overturn == 1 else 'are'} fake"
 
     def survives_head(self) -> str:
         """Return the heading of a column of what each arm survives."""

@@ -95,7 +95,7 @@ class ControlPage(ControlWords, PageWords):
         survived = self.survives_cell(each)
         return {
             metric.arm_word: str(each.label),
-            "mean": number_shown(self.means_of(each.label)[0], means),
+            self.result.middle: number_shown(self.means_of(each.label)[0], means),
             "uplift": estimate,
             "uplift, bounds": between,
             "lead, at least": number_shown(each.lead, leads),

@@ -135,6 +135,8 @@ class Metric:
         >>> Metric(reward="spent", source="user", per_source="sum").compared_by
         'total spent per user'
         """
+        if self.per:
+            return f"the ratio of {self.reward} to {self.per}"
         if self.per_source == "any":
             return f"the share of {self.units_word} with any {self.reward or 'reward of 1'}"
         if self.per_source == "sum":

@@ -168,6 +168,15 @@ class _Choice:
             (f"if a row is a total, of {visits[0]!r} in all", Call(both, self._data)),
             (f"if a row is a single reward, {successes[0]}", Call(one, self._data)),
         ]
+        who = next(
+            (name for name in self._names if name not in (*arms.names, *successes, *visits) and _means(name, "source")),
+            None,
+        )
+        if who is not None:
+            of_users = (*one, Setting("per", visits[0]), Setting("source", who))
+            choices.insert(
+                0, (f"if a row is what one {who!r} did: {visits[0]} of one go together", Call(of_users, self._data))
+            )
         raise UnclearError("successes", question, choices)
 
     def _wide(self) -> LogColumns:
