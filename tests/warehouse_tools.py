@@ -47,6 +47,29 @@ def untidy(seed: int = 1) -> pd.DataFrame:
     return frame.assign(caption=caption, liked=words)
 
 
+def drifting(seed: int = 3, number: int = 4000, days: float = 12.0) -> pd.DataFrame:
+    """Visits that become better day by day, with a late variant, two countries, and people who see one variant each."""
+    random = np.random.default_rng(seed)
+    day = np.sort(random.random(number)) * days
+    late = random.random(number) < np.where(day < 0.6 * days, 0.05, 0.6)
+    variant = np.where(late, "late", np.where(random.random(number) < 0.5, "old", "new"))
+    country = np.where(random.random(number) < 0.3 + 0.3 * late, "DE", "US")
+    chance = 0.1 + 0.02 * day * 12.0 / days + 0.08 * (variant == "new") + 0.1 * (country == "DE")
+    when = pd.Timestamp("2024-05-01 07:30") + pd.to_timedelta(np.round(86_400.0 * day), unit="s")
+    return pd.DataFrame(
+        {
+            "variant": variant,
+            "bought": (random.random(number) < chance).astype(int),
+            "seen_at": when,
+            "country": country,
+            "person": [f"p{name}{each}" for name, each in zip(variant, random.integers(0, 900, number), strict=True)],
+        }
+    )
+
+
+DRIFTING: dict[str, Any] = {"arm": "variant", "reward": "bought"}
+
+
 def totals() -> pd.DataFrame:
     return pd.DataFrame({"page": ["a", "b", "a"], "shown": [4000, 9000, 5000], "bought": [200, 540, 260]})
 
@@ -70,6 +93,14 @@ def logs() -> list[tuple[str, pd.DataFrame, dict[str, Any]]]:
         ("paired", frame, {**VOTERS, "paired": True}),
         ("share of all, sources", frame, {**VOTERS, "contamination": "share-of-all"}),
         ("counted", counted, {"arm": "caption", "bounds": (1, 5)}),
+        ("days", drifting(), DRIFTING),
+        ("days, a control", drifting(), {**DRIFTING, "control": "old"}),
+        ("days, asked for", drifting(), {**DRIFTING, "block": "day", "epsilon": 0.001}),
+        ("hours", drifting(4, days=2.0), DRIFTING),
+        ("no days", drifting(), {**DRIFTING, "block": "none"}),
+        ("countries", drifting(), {**DRIFTING, "block": "country"}),
+        ("days of people", drifting(), {**DRIFTING, "source": "person", "time": "seen_at"}),
+        ("days, given times", drifting(), {**DRIFTING, "time": "seen_at"}),
         ("totals", totals(), {"arm": "page", "successes": "bought", "visits": "shown"}),
         ("wide", wide, {"wide": True, "bounds": (1, 5)}),
     ]

@@ -83,7 +83,9 @@ def test_the_verdict_is_that_on_a_file_of_the_same_rows(name: str, tmp_path: Pat
     result = ba.identify_log(in_duckdb(frame), **question)
     assert said(result) == of_file(frame, question, tmp_path / "votes.csv")
     assert said(result) == of_file(frame, question, tmp_path / "votes.parquet")
-    assert result.lines[-1] == "The rows were not inspected: they were counted where they are."
+    assert result.lines[-1].endswith("The rows were not inspected: they were counted where they are.")
+    by = {"hours": "hour", "countries": "country"}.get(name, "day" if name.startswith("days") else None)
+    assert (None if result.within is None else result.within.by) == by
     assert (result.inspected, result.findings, result.counted_in) == (False, (), "the table 'votes'")
 
 
@@ -260,6 +262,8 @@ def test_only_counts_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(warehouse.DatabasePart, "_fetch", counted)
     result = ba.identify_log(in_duckdb(votes(number=60_000)), **STARS)
+    assert result.health.fetched == fetched[-1] == 14 * 42  # on each of 42 days
+    result = ba.identify_log(in_duckdb(votes(number=60_000)), **STARS, block="none")
     assert result.health.fetched == fetched[-1] == 14  # three captions, five stars, but "down" has no single one
     assert max(fetched) <= 1000
     assert "14 different rows of the table 'votes' came back" in result.health.sentences()[0]
@@ -292,7 +296,6 @@ def test_a_query_of_ibis_is_a_log_too() -> None:
     [
         ({"where": "stars > 1"}, "where"),
         ({"without": "voter = 'v1'"}, "without"),
-        ({"block": "day"}, "block"),
         ({"per": "seconds", "cap": 5.0}, "per"),
         ({"per_source": "mean", "source": "voter"}, "per_source"),
         ({"by": "voter"}, "by"),

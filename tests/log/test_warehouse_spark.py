@@ -48,7 +48,7 @@ def in_spark(frame: Any, spark: Any, folder: Path) -> Any:
     return ibis.pyspark.connect(spark).table("votes")
 
 
-@pytest.mark.parametrize("name", ["stars", "untidy", "many values", "sources", "totals"])
+@pytest.mark.parametrize("name", ["stars", "untidy", "many values", "sources", "totals", "days", "countries"])
 def test_spark_says_what_a_file_of_the_same_rows_says(name: str, spark: Any, tmp_path: Path) -> None:
     frame, question = LOGS[name]
     result = ba.identify_log(in_spark(frame, spark, tmp_path), **question)
@@ -58,6 +58,6 @@ def test_spark_says_what_a_file_of_the_same_rows_says(name: str, spark: Any, tmp
 
 def test_only_counts_come_back(spark: Any, tmp_path: Path) -> None:
     result = ba.identify_log(
-        in_spark(votes(number=30_000), spark, tmp_path), arm="caption", reward="stars", bounds=(1, 5)
+        in_spark(votes(number=30_000), spark, tmp_path), arm="caption", reward="stars", bounds=(1, 5), block="none"
     )
     assert (result.rows, result.health.fetched) == (30_000, 14)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from bestarm.log.spec import LogSpec
 
 DAY, HOUR, NONE = "day", "hour", "none"
+WIDTHS = {DAY: 86400.0, HOUR: 3600.0}  # seconds
+_LEAST_DAYS, _LEAST_HOURS = 4.0, 3.0  # that a log must last for blocks of days, or of hours, that nobody asked for
 _TOGETHER = 5.0  # rewards that may come with the same arm, such as those of a session
 _RATE = 0.001  # of logs with constant shares that are taken for others
 _MATTERS = 0.05  # how much the shares vary: 2.5 points up and down where two arms have half each
@@ -125,6 +127,17 @@ def shares_change(numbers: NDArray[np.int64]) -> bool:
     freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
     extent = np.sqrt(max(chi_squared - _TOGETHER * freedom, 0.0) / total)
     return bool(extent >= _MATTERS and stats.chi2.sf(chi_squared / _TOGETHER, freedom) <= _RATE)
+
+
+def block_of_span(seconds: float) -> str | None:
+    """Return whether a log that lasts so long has blocks of days, of hours, or none if nobody asked for any.
+
+    >>> block_of_span(30 * 86400.0), block_of_span(86400.0), block_of_span(60.0)
+    ('day', 'hour', None)
+    """
+    if seconds >= _LEAST_DAYS * WIDTHS[DAY]:
+        return DAY
+    return HOUR if seconds >= _LEAST_HOURS * WIDTHS[HOUR] else None
 
 
 def as_one_block(rewards: Rewards) -> BlockTable:

@@ -292,7 +292,7 @@ def _read(data: Any, spec: LogSpec, question: LogQuestion, progress: Any) -> tup
         with open_log(data, spec, progress, find_left_out(data, spec, progress)) as log:
             rewards = count_rewards(log)
             inspected = inspect_open(log, rewards) if spec.inspect and not log.is_counted else None
-            if not log.is_counted and may_block(rewards, spec, question):
+            if may_block(rewards, spec, question):
                 rewards = with_blocks(log, rewards, LARGEST_TABLE, of_sources=count_as_units(rewards, question))
             return rewards, inspected
     for field in fields(spec):

@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestarm.errors import InputError
-from bestarm.log.blocks import DAY, HOUR, BlockTable, shares_change
+from bestarm.log.blocks import DAY, WIDTHS, BlockTable, block_of_span, shares_change
 from bestarm.log.reading.rows import DATES, OpenLog
 from bestarm.log.reading.watched import WatchedColumns, choose_watched
 from bestarm.log.rewards import Rewards
 from bestarm.phrases import Phrase, Setting
 
-_WIDTHS = {DAY: 86400.0, HOUR: 3600.0}
-_LEAST_DAYS, _LEAST_HOURS = 4.0, 3.0  # that a log must last for blocks of days, or of hours, that nobody asked for
 _MOST_NUMBERS = 400  # different whole numbers that a column of times may have to be taken for numbers of days
 _CALENDAR = 3e8, 4.1e9  # seconds from which, and up to which, a time is a date
 
@@ -46,7 +44,7 @@ def with_blocks(log: OpenLog, rewards: Rewards, largest: int, *, of_sources: boo
         names, block = _named(rows["block"], by)
         numbers = np.zeros((len(rewards.labels), len(names)), np.int64)
         numbers[rows["arm_index"], block] = rows["times"]
-        if (by not in _WIDTHS and len(names) > _MOST_NUMBERS) or not shares_change(numbers):
+        if (by not in WIDTHS and len(names) > _MOST_NUMBERS) or not shares_change(numbers):
             return rewards
     rows = log.database.run("counted_blocks_of_sources" if of_sources else "counted_blocks", block=test)
     without = total - int(rows["times"].sum())
@@ -64,9 +62,9 @@ def with_blocks(log: OpenLog, rewards: Rewards, largest: int, *, of_sources: boo
 
 def _make_ready(log: OpenLog, largest: int) -> bool:
     """Make `watched`, unless inspection has made it; return whether there is a column of times or of blocks."""
-    if log.spec.inspect:
+    if log.spec.inspect and not log.is_counted:
         return log.watched.when is not None or log.watched.block is not None
-    if log.watched == WatchedColumns():
+    if log.watched == WatchedColumns() and not log.is_counted:
         log.watched = WatchedColumns(when=choose_watched(log.parts, log.columns, log.spec).when)
         for part in log.parts if log.watched.when is not None else ():
             part.prepare(log.database, log.columns.used, [log.watched.when] if log.watched.when else [])
@@ -86,11 +84,10 @@ def _block_of(log: OpenLog) -> tuple[str, str, str] | None:
             return None
         fix = f"no column has the name of a time, and dates {DATES} in it; or give the column of the {asked}s as block"
         raise InputError("time", Phrase("be given for {}", Setting("block", asked)), None, fix)
-    ((first, last, number, are_whole),) = log.database.ask("span")
+    first, last, number, are_whole = log.span()
     if number and first >= _CALENDAR[0] and last <= _CALENDAR[1]:
-        days, hours = (last - first) / _WIDTHS[DAY], (last - first) / _WIDTHS[HOUR]
-        by = asked or (DAY if days >= _LEAST_DAYS else HOUR if hours >= _LEAST_HOURS else None)
-        return None if by is None else (by, watched.when, f"floor(seconds / {_WIDTHS[by]})::BIGINT")
+        by = asked or block_of_span(last - first)
+        return None if by is None else (by, watched.when, f"floor(seconds / {WIDTHS[by]})::BIGINT")
     if asked is None:
         return (watched.when, watched.when, "seconds::BIGINT") if are_whole and number else None
     fix = f"its values are no dates {DATES}; to compare rows with the same value, give that column as block"
@@ -104,7 +101,7 @@ def _named(blocks: NDArray[Any], by: str) -> tuple[tuple[str, ...], NDArray[np.i
 
 
 def _name(block: Any, by: str) -> str:
-    if by not in _WIDTHS or isinstance(block, str):
+    if by not in WIDTHS or isinstance(block, str):
         return str(block)
-    when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=_WIDTHS[by] * int(block))
+    when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=WIDTHS[by] * int(block))
     return f"{when:%Y-%m-%d}" if by == DAY else f"{when:%Y-%m-%d %H}:00"

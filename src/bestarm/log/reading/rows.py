@@ -151,6 +151,8 @@ class OpenLog:
         looks_closely = spec.inspect or spec.without is not None or spec.block not in (None, NONE)
         looks_closely = looks_closely and not self.is_counted
         self.watched = choose_watched(parts, columns, spec) if looks_closely else WatchedColumns()
+        if isinstance(parts[0], DatabasePart):
+            self.watched = parts[0].watch(columns)
         self.left_out = left_out or LeftOut()
         if left_out is None and spec.without not in (None, SUSPICIOUS):
             self.left_out = chosen(spec.without, columns, self.watched, database)
@@ -248,17 +250,26 @@ class OpenLog:
         self._scale = scale
         ((rewards,),) = self.database.ask("number_of_rewards")
         query = "watched_few" if self.is_few else "watched_many"
+        copies = " * copies" if self.is_counted else ""
         if rewards <= largest:
-            self.database.run(query, target="TEMP TABLE watched", scale=scale)
+            self.database.run(query, target="TEMP TABLE watched", scale=scale, copies=copies)
             return True
         # Each query of a view reads and understands the whole log again: seven times 40 s for 10^8 rows with sources
         # and times, where the table on disk takes 90 s to write and 10 s to read. Without both, few queries are asked.
         is_asked = self.watched.who is not None or self.watched.when is not None
-        if is_asked and self.database.on_disk(query, target="TABLE disk.watched", scale=scale):
+        if is_asked and self.database.on_disk(query, target="TABLE disk.watched", scale=scale, copies=copies):
             self.database.ask("watched_on_disk")
         else:
-            self.database.run(query, target="TEMP VIEW watched", scale=scale)
+            self.database.run(query, target="TEMP VIEW watched", scale=scale, copies=copies)
         return False
+
+    def span(self) -> tuple[float, float, int, bool]:
+        """Return the first and the last time, how many rewards have one, and whether all times are whole numbers."""
+        part = self.parts[0]
+        if isinstance(part, DatabasePart):
+            return (*part.span, False) if part.span is not None else (0.0, 0.0, 0, False)
+        ((first, last, number, are_whole),) = self.database.ask("span")
+        return first, last, number, are_whole
 
     def place_sources(self, block: str) -> None:
         """Make `placed`, the block of each source; `block` is that of a row in SQL."""

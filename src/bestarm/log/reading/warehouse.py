@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from datetime import UTC
 from typing import Any
 
 import pyarrow as pa
 
 from bestarm.errors import InputError
+from bestarm.log.blocks import NONE, WIDTHS, block_of_span
 from bestarm.log.reading.columns import LogColumns
 from bestarm.log.reading.database import Database
 from bestarm.log.reading.files import first_line
 from bestarm.log.reading.parts import Part, TablePart
+from bestarm.log.reading.watched import WatchedColumns, choose_watched
 from bestarm.log.spec import LogSpec
 from bestarm.phrases import Phrase, Setting, without_secrets
 
@@ -47,6 +50,9 @@ class DatabasePart(Part):
         How many different rows came back.
     size : int
         Their size in bytes.
+    span : (float, float, int) or None
+        The first and the last time, in seconds since 1970, and how many rows have one, if rows are counted by day or
+        hour.
     """
 
     copies = "copies"
@@ -58,6 +64,8 @@ class DatabasePart(Part):
         self._roles = LogColumns()
         self._slots: dict[str, str] = {}
         self._first: TablePart | None = None
+        self._spec, self._watched = spec, WatchedColumns()
+        self.span: tuple[float, float, int] | None = None
         _check(spec)
 
     def assign(self, columns: LogColumns) -> None:
@@ -67,6 +75,17 @@ class DatabasePart(Part):
         if kind is not None and not (kind.is_timestamp() or kind.is_date() or kind.is_numeric()):
             fix = Phrase("cast it in the database, or say {}", Setting("time", False))
             raise InputError("time", f"be a column of times, dates or numbers in {self.name}", f"{kind}", fix)
+
+    def watch(self, columns: LogColumns) -> WatchedColumns:
+        """Return, and take note of, the columns of blocks: times if they are of such a type, or what was asked for."""
+        found = choose_watched([self], columns, self._spec)
+        asked = self._spec.block
+        is_column = asked not in (None, NONE) and found.block is not None
+        when = found.when if asked != NONE and not is_column and not columns.values and not columns.arms else None
+        if when is not None and not _is_time(self._table[when].type()):
+            when = None
+        self._watched = WatchedColumns(who=columns.source, when=when, block=found.block if is_column else None)
+        return self._watched
 
     def first_rows(self, most: int) -> Part:
         """Return some rows of the table; which ones is up to the database."""
@@ -100,21 +119,31 @@ class DatabasePart(Part):
     def _counted(self, used: Sequence[str]) -> pa.Table:
         """Return the different rows, with how many there are of each and the first time of these."""
         table, time = self._table, self._roles.time
-        names = [name for name in dict.fromkeys(used) if name != time]
+        when = time if time is not None else self._watched.when
+        named = (*used, self._watched.block) if self._watched.block is not None else used
+        names = [name for name in dict.fromkeys(named) if name != when]
         for name in names:
             if not _is_plain(table[name].type()):
                 rule = f"be a column of texts, numbers or times in {self.name}"
                 raise InputError(repr(name), rule, f"{table[name].type()}", "cast it in the database, or name another")
         slots = {name: f"c{index}" for index, name in enumerate(names)}
-        self._slots = slots if time is None else slots | {time: "first_time"}
+        self._slots = slots if when is None else slots | {when: "first_time"}
         chosen = {slot: table[name] for name, slot in slots.items()}
-        if time is not None:
-            chosen |= {"moment": table[time], "timed": table[time].notnull()}
+        if when is not None:
+            chosen |= {"moment": table[when], "timed": table[when].notnull()}
+        width = self._width(when)
+        if width is not None:
+            chosen["period"] = _whole_seconds(chosen["moment"], self._table.get_backend().name) // width
         rows = table.select(**chosen)
-        # A block of days or hours is one more key here: rows.moment.truncate("D"), or "h".
         keys = [name for name in chosen if name != "moment"]
-        self._refuse_many(rows.select(*keys))
-        if time is None:
+        number = self._number_of_many(rows.select(*keys))
+        if number is not None and width is not None and self._spec.block is None:  # nobody asked for days
+            self.span = None
+            keys.remove("period")
+            number = self._number_of_many(rows.select(*keys))
+        if number is not None:
+            raise self._too_many(f"{number:,}")
+        if when is None:
             counted = rows.group_by(keys).aggregate(copies=rows.count())
         elif self._roles.source is None:
             counted = rows.group_by(keys).aggregate(copies=rows.count(), first_time=rows.moment.min())
@@ -133,12 +162,26 @@ class DatabasePart(Part):
             raise self._empty()
         return found
 
-    def _refuse_many(self, rows: Any) -> None:
-        """Refuse a table of more different rows than can be fetched, before they are."""
-        if self._value(rows.limit(_SAMPLE).distinct().count()) > _HALF:
-            number = self._value(rows.distinct().count())
-            if number > MOST_GROUPS:
-                raise self._too_many(f"{number:,}")
+    def _width(self, when: str | None) -> int | None:
+        """Return how long a block of days or hours is, in seconds, and look up the `span`; None if there are none."""
+        if when is None or self._watched.when is None or not _is_time(self._table[when].type()):
+            return None
+        moment = self._table[when].cast("timestamp")
+        found = self._table.aggregate(first=moment.min(), last=moment.max(), number=moment.count())
+        ((first, last, number),) = (tuple(row.values()) for row in self._fetch(found).to_pylist())
+        if not number:
+            return None
+        ends = [time.replace(tzinfo=time.tzinfo or UTC).timestamp() for time in (first, last)]
+        self.span = ends[0], ends[1], int(number)
+        by = self._spec.block or block_of_span(ends[1] - ends[0])
+        return None if by is None else int(WIDTHS[by])
+
+    def _number_of_many(self, rows: Any) -> int | None:
+        """Return how many different rows there are, if they are more than can be fetched."""
+        if self._value(rows.limit(_SAMPLE).distinct().count()) <= _HALF:
+            return None
+        number = int(self._value(rows.distinct().count()))
+        return number if number > MOST_GROUPS else None
 
     def _too_many(self, number: str) -> InputError:
         whose = "rewards" if self._roles.source is None else "sources and rewards"
@@ -199,7 +242,7 @@ def _check(spec: LogSpec) -> None:
     if spec.needs_time:
         rule = "be False for a table in a database, whose rows have no order"
         raise InputError("sequential", rule, True, f"ask without it, {_EXPORT}")
-    for name, none in (("block", "none"), ("per", None), ("per_source", "first")):
+    for name, none in (("per", None), ("per_source", "first")):
         if getattr(spec, name) not in (None, none):
             rule = "be left out for a table in a database, which only counts its rewards"
             raise InputError(name, rule, getattr(spec, name), f"ask without it, {_EXPORT}")
@@ -211,6 +254,16 @@ def _name_of(table: Any) -> str:
 
     named = isinstance(table.op(), ibis.expr.operations.DatabaseTable)
     return f"the table {table.op().name!r}" if named else "the query"
+
+
+def _whole_seconds(moment: Any, database: str) -> Any:
+    """Return a time in whole seconds, rounded down: some databases round a half up, but SQLite does not."""
+    moment = moment.cast("timestamp")
+    return (moment if database == "sqlite" else moment.truncate("s")).epoch_seconds()
+
+
+def _is_time(kind: Any) -> bool:
+    return bool(kind.is_timestamp() or kind.is_date())
 
 
 def _is_plain(kind: Any) -> bool:

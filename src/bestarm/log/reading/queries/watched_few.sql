@@ -1,7 +1,7 @@
 -- Makes `watched` as watched_many.sql does, for few different rewards: from `watched_cells`, `arms` and what `grouped`
 -- means.
 CREATE $target AS
-SELECT arm_index, value, n, known_source(watched_cells.who) AS who, $scale * watched_cells.seconds AS seconds, agent,
+SELECT arm_index, value, n$copies AS n, known_source(watched_cells.who) AS who, $scale * watched_cells.seconds AS seconds, agent,
     event, rest, block
 FROM watched_cells JOIN (
     SELECT DISTINCT arm, reward, exact, often, arm_index::INTEGER AS arm_index, value, n
