@@ -92,6 +92,19 @@ def over_time(folder: Path) -> Any:
     return printed("identify", folder / "votes.csv", "--bounds", "1,6")
 
 
+def users(folder: Path) -> Path:
+    table = pd.DataFrame({"variant": ["A"] * 900 + ["B"] * 900, "user": range(1800)})
+    table["country"] = ["de", "fr", "it"] * 600
+    table["bought"] = [1, 0, 0] * 100 + [0, 0, 1] * 200 + [1, 1, 0] * 300
+    table["seen"] = table["bought"] + [1, 2, 0] * 600
+    table.to_csv(folder / "users.csv", index=False)
+    return folder / "users.csv"
+
+
+def asked(reward: str, *words: object) -> Callable[[Path], Any]:
+    return lambda folder: printed("identify", users(folder), "--arm", "variant", "--reward", reward, *words)
+
+
 def inspected(folder: Path) -> Any:
     return printed("inspect", log(folder), *QUESTION, "--source", "voter")
 
@@ -155,6 +168,10 @@ SURFACES: dict[str, Callable[[Path], Any]] = {
     "identify: a replay": identify("--epsilon", 0.01, "--sequential"),
     "identify: over time": over_time,
     "identify: within days": within_days,
+    "identify: a control": asked("bought", "--control", "A", "--source", "user"),
+    "identify: a control within countries": asked("bought", "--control", "A", "--block", "country"),
+    "identify: segments": asked("bought", "--by", "country"),
+    "identify: a ratio": asked("bought", "--per", "seen", "--source", "user", "--cap", "3"),
     "inspect": inspected,
     "plan": plan,
     "simulate": simulate,
