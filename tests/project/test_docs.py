@@ -146,7 +146,12 @@ def test_the_readme_names_the_two_commands_and_shows_a_picture() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("**/*.md") if not str(path.relative_to(ROOT)).startswith(".venv"))
+    "page",
+    sorted(
+        str(path.relative_to(ROOT))
+        for path in ROOT.glob("**/*.md")
+        if not str(path.relative_to(ROOT)).startswith(".venv")
+    ),
 )
 def test_links_between_pages_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
