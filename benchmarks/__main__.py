@@ -1,8 +1,9 @@
-"""All benchmarks: `make bench`, or `python -m benchmarks [--quick] [--only PART ...]`.
+"""All benchmarks: `make bench`, or `python -m benchmarks [--quick] [--only PART ... [--record]]`.
 
 A full run prints its tables, writes them to benchmarks/RESULTS.md, draws the pictures of docs/explanation/speed.md and
-renews the table of numbers there. A quick one, or one of some parts only, prints. Nothing is asserted: the tables are
-the result.
+renews the table of numbers there. A quick one, or one of some parts only, prints; with `--record` some parts replace
+their sections in RESULTS.md, which say that they are of a run of their own. Nothing is asserted: the tables are the
+result.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from benchmarks import (
     studies,
     warehouse,
 )
-from benchmarks.report import Section, between, goal_table, machine, today
+from benchmarks.report import Section, between, goal_table, machine, renewed, today
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
@@ -69,6 +70,14 @@ def summary(sections: list[Section], load: float) -> str:
     return f"{goal_table(goals)}\n\nMeasured on {today()}: {machine()}. Load before the run: {load:.1f}."
 
 
+def record(sections: list[Section], load: float) -> None:
+    """Replace some sections of the results, and say of each that it is of a run of its own."""
+    page = RESULTS.read_text(encoding="utf-8")
+    for section in sections:
+        page = renewed(page, section, f"Of a run of its own, on {today()}; load before the run: {load:.1f}.")
+    RESULTS.write_text(page, encoding="utf-8")
+
+
 def write(sections: list[Section], load: float) -> None:
     """Write the results, the pictures, and the numbers of the essay."""
     page = ["# Results of `make bench`", summary(sections, load), *(section.text().rstrip() for section in sections)]
@@ -87,7 +96,10 @@ def main() -> None:
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, metavar="PART", help=f"of {', '.join(PARTS)}; writes nothing"
     )
+    parser.add_argument("--record", action="store_true", help="with --only: renew the sections of these parts")
     chosen = parser.parse_args()
+    if chosen.record and (chosen.quick or not chosen.only):
+        parser.error("--record goes with --only, and not with --quick")
     load = os.getloadavg()[0]  # what else the machine is busy with: above 0.5 or so, do not trust the numbers
     print(f"{machine()}\n", flush=True)
     names = chosen.only or [name for name in PARTS if not (chosen.quick and name == "peers")]
@@ -95,6 +107,8 @@ def main() -> None:
     print(summary(sections, load))
     if not chosen.quick and not chosen.only:
         write(sections, load)
+    if chosen.record:
+        record(sections, load)
 
 
 if __name__ == "__main__":

@@ -104,6 +104,22 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
+def renewed(page: str, section: Section, said: str) -> str:
+    """Return a page of results with one section measured anew, its goals and `said` below it; at the end if it is new.
+
+    >>> page = "# Results\\n\\n## A\\n\\nold\\n\\n## B\\n\\nkept\\n"
+    >>> renewed(page, Section("A", ["new"]), "Today.")
+    '# Results\\n\\n## A\\n\\nnew\\n\\nToday.\\n\\n## B\\n\\nkept\\n'
+    """
+    goals = [goal_table(section.goals)] if section.goals else []
+    text = "\n\n".join([section.text().rstrip(), *goals, said]) + "\n"
+    begin = page.find(f"\n## {section.title}\n") + 1
+    if not begin:
+        return f"{page.rstrip()}\n\n{text}"
+    end = page.find("\n## ", begin)
+    return page[:begin] + text + (page[end:] if end >= 0 else "")
+
+
 def between(text: str, begin: str, end: str, content: str) -> str:
     """Return a text with what stands between two markers, each on a line of its own, replaced.
 

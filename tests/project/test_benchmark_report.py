@@ -7,7 +7,7 @@ import itertools
 import pytest
 from benchmarks.against import compare, medians, numbers
 from benchmarks.cost import same_shares
-from benchmarks.report import Goal, Section, between, goal_table, significant, table
+from benchmarks.report import Goal, Section, between, goal_table, renewed, significant, table
 from benchmarks.timing import fastest
 
 import bestarm as ba
@@ -55,6 +55,21 @@ def test_only_what_stands_between_the_markers_is_replaced_however_often() -> Non
     once = between("top\n<1>\nold\n<2>\nrest\n", "<1>", "<2>", "new")
     assert once == "top\n<1>\n\nnew\n\n<2>\nrest\n"
     assert between(once, "<1>", "<2>", "new") == once
+
+
+def test_a_part_measured_anew_replaces_its_section_alone() -> None:
+    page = "# Results\n\n## First\n\nold\n\n## First again\n\nkept\n"
+    section = Section("First", ["new"], [], [Goal("a", 2.0, 3.0)])
+    once = renewed(page, section, "Said.")
+    assert once.startswith("# Results\n\n## First\n\nnew\n\n| what | measured |")
+    assert once.endswith("| yes |\n\nSaid.\n\n## First again\n\nkept\n")
+    assert renewed(once, section, "Said.") == once
+
+
+def test_a_part_that_was_never_measured_comes_last() -> None:
+    assert renewed("# Results\n\n## A\n\nkept\n", Section("B", ["new"]), "Said.") == (
+        "# Results\n\n## A\n\nkept\n\n## B\n\nnew\n\nSaid.\n"
+    )
 
 
 def test_actions_take_turns_and_the_fastest_turn_of_each_counts() -> None:
