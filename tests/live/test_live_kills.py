@@ -289,11 +289,11 @@ def test_nothing_is_lost_when_sessions_end_at_any_moment(server: Any, tmp_path: 
 
 
 @pytest.mark.parametrize("between", ["a refusal", "close"])
-def test_a_crash_of_the_server_leaves_a_whole_log(server: Any, tmp_path: Path, between: str) -> None:
+def test_a_crash_of_the_server_leaves_a_whole_log(own_server: Any, tmp_path: Path, between: str) -> None:
     """What is not on the disk yet, asks at most, is lost by it: who still knows of it must not go on from there."""
-    url = new_database(server)
-    server.psql("alter system set wal_writer_delay = '10s';")
-    server.psql("select pg_reload_conf();")
+    url = new_database(own_server)
+    own_server.psql("alter system set wal_writer_delay = '10s';")
+    own_server.psql("select pg_reload_conf();")
     try:
         study = make(url)
         told = study.ask_pulls()
@@ -309,7 +309,7 @@ def test_a_crash_of_the_server_leaves_a_whole_log(server: Any, tmp_path: Path, b
             with contextlib.suppress(psycopg.OperationalError):
                 while True:
                     victim.execute("select 1")
-        for _ in range(600):
+        for _ in range(2400):
             with contextlib.suppress(StoreError):
                 ba.Study(url, "study")
                 break
@@ -336,5 +336,5 @@ def test_a_crash_of_the_server_leaves_a_whole_log(server: Any, tmp_path: Path, b
         again = ba.Study(url, "study")
         assert (study.sequence, study.pending, study.pulls) == (again.sequence, again.pending, again.pulls)
     finally:
-        server.psql("alter system reset wal_writer_delay;")
-        server.psql("select pg_reload_conf();")
+        own_server.psql("alter system reset wal_writer_delay;")
+        own_server.psql("select pg_reload_conf();")

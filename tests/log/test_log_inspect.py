@@ -467,7 +467,7 @@ def test_bots_are_found_in_a_log_that_is_too_large_for_memory(
 def test_a_table_that_cannot_be_written_leaves_no_file_open(tmp_path: Path) -> None:
     with contextlib.closing(Database(tmp_path, None)) as database:
         for _ in range(2):  # there are no cells to make it of
-            assert not database.on_disk("watched_few", target="TABLE disk.watched", scale=1.0)
+            assert not database.on_disk("watched_few", target="TABLE disk.watched", scale=1.0, copies="")
 
 
 def test_shares_that_differ_by_country_take_an_answer_away_that_falls_within_countries() -> None:
