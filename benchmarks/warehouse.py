@@ -1,4 +1,7 @@
-"""Rows that stay in a database: how long it takes to count them there, and how much comes back."""
+"""Rows that stay in a database: how long it takes to count them there, and how much comes back.
+
+`.venv-warehouse/bin/python -m benchmarks --only warehouse` (`make test-warehouse` makes that environment).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 
 from benchmarks.report import Section, significant
 
-ROWS = {"duckdb": (1_000_000, 10_000_000), "spark": (1_000_000, 10_000_000)}
+ROWS = {"duckdb": (1_000_000, 100_000_000), "spark": (1_000_000, 100_000_000)}
 PEOPLE = 200_000
 # A number from 0 to 1 that depends on the row alone, in the SQL of both.
 UNIFORM = "(((id * 7919 + {salt}) * 104729) % 1000003) / 1000003.0"
