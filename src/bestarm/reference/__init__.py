@@ -2,6 +2,7 @@
 
 Each reads like the pseudocode, with its line numbers, and imports no kernel. Tests compare the compiled methods with
 these, pull by pull. They can be used wherever a method's name can: `simulate(bandit, reference.SECBAI, ...)`.
+`bestarm.reference.peers` has methods of other authors for clean rewards, which no kernel repeats.
 """
 
 from bestarm.reference.certified import Certified
