@@ -22,6 +22,7 @@ from benchmarks import (
     growth,
     live,
     logs,
+    peer_rewards,
     peers,
     plots,
     questions,
@@ -39,6 +40,7 @@ BEGIN, END = "<!-- numbers: written by make bench -->", "<!-- end of numbers -->
 
 PARTS: dict[str, Callable[[bool], Section]] = {
     "evidence": evidence.measure,
+    "peers-rewards": peer_rewards.measure,
     "cost": cost.measure,
     "arms": growth.with_arms,
     "rewards": growth.with_rewards,
