@@ -244,6 +244,31 @@ def test_shares_that_vary_by_chance_are_no_reason() -> None:
     assert shares_change(np.array([[100] * 60, [100] * 50 + [0] * 10]))
 
 
+def test_shares_that_change_slowly_in_a_small_log_are_seen() -> None:
+    """As 2,000 rewards of four arms: the sum over all days is within what rewards in fives explain, halves are not."""
+    random = np.random.default_rng(12)
+    shares = np.array([[0.6 - 0.05 * day, 0.1 + 0.02 * day, 0.1 + 0.02 * day, 0.2 + 0.01 * day] for day in range(10)])
+    found = [shares_change(np.array([random.multinomial(200, share) for share in shares]).T) for _ in range(100)]
+    assert sum(found) >= 95
+    ramp = np.linspace(0.46, 0.54, 20)
+    assert shares_change(np.array([5000 * ramp, 5000 * (1.0 - ramp)]).round().astype(np.int64))
+    nearly = np.linspace(0.49, 0.51, 20)
+    assert not shares_change(np.array([5000 * nearly, 5000 * (1.0 - nearly)]).round().astype(np.int64))
+
+
+@pytest.mark.slow
+def test_a_slow_ramp_under_a_trend_gets_a_tie_named_about_as_often_as_delta_at_most() -> None:
+    """Shares from 46 to 54 % as rewards triple: all days together name the arm with the rising share in most logs."""
+    random, named, pooled = np.random.default_rng(13), 0, 0
+    ramp, level = np.linspace(0.46, 0.54, 20), np.linspace(0.1, 0.3, 20)
+    for _ in range(12):
+        log = visits(random, [(p, int(5000 * (1 - s)), p, int(5000 * s)) for s, p in zip(ramp, level, strict=True)])
+        named += identify_log(log, delta=0.3, inspect=False).best is not None
+        pooled += identify_log(log, delta=0.3, inspect=False, block="none").best is not None
+    assert pooled >= 8
+    assert named <= 3
+
+
 @pytest.mark.parametrize(
     ("options", "parameter", "said"),
     [

@@ -29,7 +29,7 @@ WIDTHS = {DAY: 86400.0, HOUR: 3600.0}  # seconds
 _LEAST_DAYS, _LEAST_HOURS = 4.0, 3.0  # that a log must last for blocks of days, or of hours, that nobody asked for
 _TOGETHER = 5.0  # rewards that may come with the same arm, such as those of a session
 _RATE = 0.001  # of logs with constant shares that are taken for others
-_MATTERS = 0.05  # how much the shares vary: 2.5 points up and down where two arms have half each
+_MATTERS = 0.02  # how much the shares vary: a point up and down where two arms have half each
 _MOST_ARMS = 50  # that are compared by batches: each pair of arms is matched
 _UNEQUAL = 2.0  # times as many rewards as another arm, from which on one block with batches is better than two products
 
@@ -112,8 +112,9 @@ class BlockTable:
 def shares_change(numbers: NDArray[np.int64]) -> bool:
     """Tell whether the shares of the arms (rows) differ between blocks (columns), by more than chance and to an extent.
 
-    Rewards may come in fives. The extent is the root of (chi-squared less its mean) / N: with two arms of equal shares,
-    twice the root of the mean square of what a share varies.
+    Two tests share the rate: of all blocks, and of the blocks before and after each one, which sees a slow change in a
+    small log. Rewards may come in fives. The extent is the root of (chi-squared less its mean) / N: with two arms of
+    equal shares, twice the root of the mean square of what a share varies.
 
     >>> shares_change(np.array([[500, 510, 490], [500, 495, 505]])), shares_change(np.array([[500, 500], [0, 500]]))
     (False, True)
@@ -121,12 +122,18 @@ def shares_change(numbers: NDArray[np.int64]) -> bool:
     table = numbers[numbers.sum(axis=1) > 0][:, numbers.sum(axis=0) > 0].astype(np.float64)
     if min(table.shape) < 2:
         return False
-    total = table.sum()
-    due = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True) / total
-    chi_squared = float(((table - due) ** 2 / due).sum())
-    freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
+    total, size, share = table.sum(), table.sum(axis=0), table.sum(axis=1, keepdims=True) / table.sum()
+    every = float(((table - share * size) ** 2 / (share * size)).sum())
+    before, up_to = np.cumsum(table, axis=1)[:, :-1], np.cumsum(size)[:-1]
+    halves = (((before - share * up_to) ** 2 / share).sum(axis=0) / (up_to * (1.0 - up_to / total))).max()
+    arms, cuts = table.shape[0] - 1, table.shape[1] - 1
+    return _differs(every, arms * cuts, total, 1) or _differs(float(halves), arms, total, cuts)
+
+
+def _differs(chi_squared: float, freedom: int, total: float, tests: int) -> bool:
+    """Tell whether chi-squared, the largest of several, is beyond chance and to an extent."""
     extent = np.sqrt(max(chi_squared - _TOGETHER * freedom, 0.0) / total)
-    return bool(extent >= _MATTERS and stats.chi2.sf(chi_squared / _TOGETHER, freedom) <= _RATE)
+    return bool(extent >= _MATTERS and stats.chi2.sf(chi_squared / _TOGETHER, freedom) <= 0.5 * _RATE / tests)
 
 
 def block_of_span(seconds: float) -> str | None:
