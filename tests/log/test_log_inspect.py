@@ -298,6 +298,10 @@ def test_shares_that_follow_the_hour_of_the_day_are_compared_within_hours() -> N
     assert wrong.doubts == (
         "The shares of the variants change with the hour of the day: within hours, B does not lead A.",
     )
+    steps = [str(step) for step in LineWords(wrong).next_steps()]
+    assert steps[0] == "block='hour' compares within hours."
+    assert not any("within hours" in str(step) for step in LineWords(right).next_steps())
+    assert identify_log(around_the_clock(0, -0.01), block="hour").best != "B"
 
 
 def test_hours_of_users_who_keep_to_an_arm_are_no_change_of_the_shares() -> None:

@@ -22,7 +22,8 @@ class Finding:
     text : str
         The finding in a few words, without a full stop: "60 users look like bots (6,000 visits, 9.1 %)".
     what : tuple of str
-        The arms, sources or days; of duplicates, how often each row is there, or the column that shows them.
+        The arms, sources or days; of duplicates, how often each row is there, or the column that shows them; of shares
+        that change with the hour of the day, "hour".
     p_value : float or None
         An upper bound of the probability of such a finding in a clean log, over everything that was tested.
     details : str

@@ -242,6 +242,8 @@ class LineWords(LogWords):
         for finding in result.findings:
             if finding.kind == "mixture":
                 yield Phrase("{} compares within it.", Setting("block", finding.what[0]))
+            elif finding.kind == "split" and finding.what and result.doubts and self._may_block():
+                yield Phrase("{} compares within hours.", Setting("block", finding.what[0]))
         if result.doubts or (result.findings and result.best is None):
             yield "bestarm inspect, with the same file, says more about what was found."
         elif result.best is None and (result.limit == "contamination" or result.floor is not None):
@@ -250,6 +252,11 @@ class LineWords(LogWords):
         yield Phrase(
             "{} prints what this assumes and proves; {} writes a page to share.", Setting("explain", True), page
         )
+
+    def _may_block(self) -> bool:
+        """Tell whether rewards could be compared within days or hours, and are not yet."""
+        result = self.result
+        return result.within is None and result.stopping == "fixed" and result.bounds is not None
 
     def _harmless(self) -> str:
         """Return the largest finding, and that the answer survives it."""

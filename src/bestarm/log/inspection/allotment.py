@@ -176,10 +176,10 @@ def find_split(watch: Watch, allotment: Allotment | None, by_hour: bool) -> list
     arms = f"{watch.metric.arm_word}s"
     changes = allotment is not None and allotment.changes and not allotment.late
     if changes or by_hour:
-        when, good = ("over time", "days") if changes else ("with the hour of the day", "hours")
+        when, good, what = ("over time", "days", ()) if changes else ("with the hour of the day", "hours", ("hour",))
         text = f"the shares of the {arms} change {when}"
         details = f"{capital(text)}, so that {arms} with more of the good {good} seem better."
-        return [Finding("split", None, None, None, text, (), RATE, details)]
+        return [Finding("split", None, None, None, text, what, RATE, details)]
     numbers, noun = watch.rewards.numbers.astype(np.float64), watch.metric.rows_word
     counts = watch.sources
     if counts is not None and counts.every == 1:
