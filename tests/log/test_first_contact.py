@@ -370,6 +370,17 @@ def test_a_table_of_totals_is_asked_about_and_the_pasted_command_works(tmp_path:
     assert bestarm(*totals, folder=tmp_path).stdout.startswith("B converts best: 17.0 %")
 
 
+@pytest.mark.parametrize("who", ["user", "customer_id", "member", "player"])
+def test_clicks_and_views_of_people_are_asked_about_as_a_ratio_first(tmp_path: Path, who: str) -> None:
+    """A total of such rows takes the views of one person for views of many."""
+    rows = [f"p{number % 9},{'AB'[number % 2]},{number % 5 + 1},1" for number in range(40)]
+    written(tmp_path, f"{who},variant,views,clicks", rows)
+    first, *_ = commands(bestarm("identify", "log.csv", folder=tmp_path))
+    assert first[-6:] == ["--reward", "clicks", "--per", "views", "--source", who]
+    _, whole = commands(bestarm(*first, folder=tmp_path))
+    assert bestarm(*whole, folder=tmp_path).returncode == 3
+
+
 @pytest.mark.parametrize(
     ("row", "got"),
     [("Wed,A,10,11", "11 of 10"), ("Wed,A,10,2.5", "2.5"), ("Wed,A,-3,0", "-3"), ("Wed,A,,3", "nothing")],

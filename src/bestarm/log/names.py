@@ -37,8 +37,8 @@ _VISITS = (
     "attempts shown opportunities visit total n",
 )
 _SOURCES = (
-    "source voter voterid user userid rater raterid reviewer reviewerid visitor visitorid account accountid device "
-    "deviceid",
+    "source voter voterid user userid rater raterid reviewer reviewerid visitor visitorid customer customerid member "
+    "memberid player playerid client clientid account accountid device deviceid",
 )
 _TIMES = ("time timestamp datetime date createdat ts when",)
 _COUNTS = ("count counts n number votes frequency times",)
