@@ -23,7 +23,7 @@ _NAMES = {
     "workerid player playerid client clientid device deviceid cookie cookieid anonymousid uuid email emailaddress "
     "ipaddress ip session sessionid source",
     "when": "timestamp eventtime eventtimestamp datetime createdat occurredat receivedat loggedat visitedat votedat "
-    "submittedat ratedat time ts when date day visitdate eventdate",
+    "submittedat ratedat time ts when at date day visitdate eventdate",
     "agent": "useragent useragentstring httpuseragent ua browser",
     "event": "eventid eventuuid requestid impressionid visitid pageviewid hitid clickid voteid ballotid responseid "
     "submissionid messageid recordid insertid logid",
