@@ -235,6 +235,28 @@ def test_blocks_are_used_by_themselves_where_shares_change_whatever_the_rewards_
     assert identify_log(late, stopping="any").within is None
 
 
+FORMATS = ["%m/%d/%Y", "%m/%d/%Y %I:%M %p", "%d/%m/%Y %H:%M", "%d-%m-%Y", "%d %b %Y %H:%M", "%b %d, %Y %I:%M:%S %p"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_days_are_told_whatever_way_dates_are_written(form: str, tmp_path: Path) -> None:
+    late = visits(np.random.default_rng(9), [(a, n // 5, b, m // 5) for a, n, b, m in LATE])
+    plain = identify_log(late)
+    path = tmp_path / "late.csv"
+    late.assign(seen_at=late["seen_at"].dt.strftime(form)).to_csv(path, index=False)
+    found = identify_log(path)
+    assert found.within == plain.within
+    assert (found.best, found.overturn, found.p_value) == (plain.best, plain.overturn, plain.p_value)
+
+
+def test_dates_that_may_be_either_of_two_are_not_used_and_that_is_said() -> None:
+    late = visits(np.random.default_rng(9), LATE[9:21])
+    for form, said in (("%m/%d/%Y", "no number in its dates is above 12"), ("%y%j-%H:%M", "not all of it is")):
+        result = identify_log(late.assign(seen_at=late["seen_at"].dt.strftime(form)))
+        assert result.within is None
+        assert [note for note in result.health.guesses if f"'seen_at' was not used as the time: {said}" in note]
+
+
 def test_shares_that_vary_by_chance_are_no_reason() -> None:
     random = np.random.default_rng(10)
     found = [shares_change(random.multinomial(8000, np.full(60, 1 / 60), size=3)) for _ in range(200)]

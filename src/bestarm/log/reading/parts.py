@@ -19,6 +19,7 @@ from bestarm.log.reading.files import LogFile, first_line
 from bestarm.log.reading.tables import names_of, select
 from bestarm.log.spec import LogSpec
 
+MONTH_FIRST, DAY_FIRST = "seconds_of_month_first", "seconds_of_day_first"  # rules in queries/macros.sql
 _NUMBERS = ("FLOAT", "DOUBLE", "DECIMAL", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")  # and unsigned ones
 _KEYS_FROM = 1000  # objects of JSON that are looked at for the names of columns
 
@@ -36,6 +37,8 @@ class Part(abc.ABC):
         Types of the columns, where they have any.
     file : LogFile, optional
         The file that it is.
+    date_order : mapping of str to str
+        Of columns with dates such as 5/31/2024: the rule in queries/macros.sql by which they are read.
     """
 
     broken = "false"  # whether a row cannot be read at all, in SQL
@@ -47,6 +50,7 @@ class Part(abc.ABC):
     def __init__(self, name: str, columns: tuple[str, ...] = (), file: LogFile | None = None) -> None:
         self.name, self.columns, self.file = name, columns, file
         self.types: Mapping[str, str] = {}
+        self.date_order: Mapping[str, str] = {}
 
     @property
     def title(self) -> str:
@@ -97,6 +101,8 @@ class Part(abc.ABC):
             return "NULL::DOUBLE"
         if self.types.get(name, "").startswith(("TIMESTAMP", "DATE")):
             return f"CAST(epoch({self.column(name)}) AS DOUBLE)"
+        if name in self.date_order:
+            return f"{self.date_order[name]}({self.text(name)})"
         return f"seconds_of({self.text(name)})"
 
     def hash_of(self, names: Sequence[str], when: str | None) -> str:

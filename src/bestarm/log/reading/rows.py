@@ -17,6 +17,7 @@ from bestarm.log.reading.among import chosen_rows, find_segments
 from bestarm.log.reading.columns import LogColumns, choose
 from bestarm.log.reading.contents import Contents
 from bestarm.log.reading.database import UNPACKING_ERRORS, Database, DatabaseError, Progress
+from bestarm.log.reading.dates import tell_days_from_months
 from bestarm.log.reading.files import LogFile, find_files, first_line
 from bestarm.log.reading.parts import JsonArrayPart, JsonLinesPart, Part, open_parts, select_cells
 from bestarm.log.reading.tables import as_table
@@ -166,8 +167,11 @@ class OpenLog:
         for part in parts:
             part.assign(columns)
             part.prepare(database, columns.used, list(also))
+        times = () if self.is_counted else (columns.time, self.watched.when)
+        self._unclear_dates = tell_days_from_months(parts, times, database)
         self._make_cells()
         self._drop_bad_time()
+        self._tell_of_lost_time()
         self.keep_order(True)
         database.run("kept", kind="TABLE" if self.has_table else "VIEW")
         for part in parts:
@@ -360,6 +364,21 @@ class OpenLog:
             self.lost_time = name
             self.columns = replace(self.columns, time=None, guesses=(*kept, said))
             self._make_cells()
+
+    def _tell_of_lost_time(self) -> None:
+        """Add to the guesses that a column with the name of a time, and signs of dates, is not used by `watch_rows`."""
+        name, part = self.watched.when, self.parts[0]
+        if name is None or name == self.columns.time or self.is_counted:
+            return
+        cells = {"relation": part.scan(), "column": part.text(name), "seconds": part.seconds(name), "sample": _TIMES}
+        ((number, timed, has_signs),) = self.database.ask("signs_of_dates", **cells)
+        if timed >= _TIMED * number or not has_signs:
+            return
+        why = f"not all of it is numbers or dates {DATES}"
+        if name == self._unclear_dates:
+            why = "no number in its dates is above 12 to tell days from months; write them as 2024-05-31"
+        said = f"The column {name!r} was not used as the time: {why}."
+        self.columns = replace(self.columns, guesses=(*self.columns.guesses, said))
 
     # ------------------------------------------------------------------------------------------------ understanding
 

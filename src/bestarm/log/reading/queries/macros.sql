@@ -44,9 +44,26 @@ CREATE MACRO seconds_of(cell) AS CASE
     ELSE coalesce(
         TRY_CAST(stripped(cell) AS DOUBLE),
         epoch(TRY_CAST(stripped(cell) AS TIMESTAMPTZ)),
-        epoch(try_strptime(stripped(cell), ['%d.%m.%Y', '%d.%m.%Y %H:%M', '%d.%m.%Y %H:%M:%S']))
+        epoch(try_strptime(stripped(cell), [
+            '%d.%m.%Y', '%d.%m.%Y %H:%M', '%d.%m.%Y %H:%M:%S', '%d %b %Y', '%d %b %Y %H:%M', '%d %b %Y %H:%M:%S',
+            '%d-%b-%Y', '%d-%b-%Y %H:%M', '%d-%b-%Y %H:%M:%S', '%b %d, %Y', '%b %d, %Y %H:%M', '%b %d, %Y %H:%M:%S',
+            '%b %d, %Y %I:%M %p', '%b %d, %Y %I:%M:%S %p', '%d %B %Y', '%B %d, %Y'
+        ]))
     )
 END;
+-- The same for a column of dates such as 5/31/2024 or 31-05-2024, by which number is first.
+CREATE MACRO seconds_of_month_first(cell) AS coalesce(
+    epoch(try_strptime(replace(replace(stripped(cell), '-', '/'), ',', ''), [
+        '%m/%d/%Y', '%m/%d/%Y %H:%M', '%m/%d/%Y %H:%M:%S', '%m/%d/%Y %I:%M %p', '%m/%d/%Y %I:%M:%S %p'
+    ])),
+    seconds_of(cell)
+);
+CREATE MACRO seconds_of_day_first(cell) AS coalesce(
+    epoch(try_strptime(replace(replace(stripped(cell), '-', '/'), ',', ''), [
+        '%d/%m/%Y', '%d/%m/%Y %H:%M', '%d/%m/%Y %H:%M:%S', '%d/%m/%Y %I:%M %p', '%d/%m/%Y %I:%M:%S %p'
+    ])),
+    seconds_of(cell)
+);
 
 -- How often a row occurs, if that is a whole number.
 CREATE MACRO count_of(cell) AS TRY_CAST(stripped(cell) AS DOUBLE);
