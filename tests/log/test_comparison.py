@@ -15,6 +15,7 @@ from scipy import stats
 
 from bestarm.errors import InputError
 from bestarm.identification.finding import Finding
+from bestarm.identification.wording.control_page import ControlPage
 from bestarm.log.coins import most_fakes
 from bestarm.log.rewards import Rewards
 from bestarm.log.segments import SegmentedResult
@@ -99,6 +100,8 @@ def test_lower_is_better_turns_everything_around() -> None:
     assert lower.uplift is not None
     assert lower.uplift.high < 0.0
     assert lower.uplift.estimate < lower.uplift.high
+    legend = next(ControlPage(identify_log(log, control="a", lower_is_better=True)).legend(25))
+    assert legend == "Green: of the arms that are better than the control, the one with the lowest mean."
 
 
 def test_a_control_that_is_no_arm_is_refused_with_the_arms() -> None:

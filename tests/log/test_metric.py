@@ -278,7 +278,9 @@ def test_a_certificate_of_a_ratio_holds_and_notices_other_impressions() -> None:
     frame = heavy_users(np.random.default_rng(6), 300, (0.10, 0.3))
     paper = answer(frame, **CLICKS, cap=20).certificate()
     assert paper["rows"]["columns"] == ["source", "rank", "arm", "reward", "of"]
-    assert ba.verify_certificate(paper, frame.sample(frac=1.0, random_state=1)).holds
+    check = ba.verify_certificate(paper, frame.sample(frac=1.0, random_state=1))
+    assert check.holds
+    assert ", from the same 300 users." in str(check)
     more = frame.assign(impressions=frame["impressions"] + (frame.index == 7))
     assert not ba.verify_certificate(paper, more).holds
 

@@ -299,6 +299,40 @@ def test_units_and_arms_of_a_lower_is_better_log_are_those_of_the_user() -> None
     assert all(low >= 0.0 for low in first.low if not math.isnan(low))
 
 
+def test_rows_of_a_ratio_are_no_shares_and_those_of_a_cap_are_as_they_stand() -> None:
+    random = np.random.default_rng(4)
+    seen = 20 + random.poisson(30, 4000)
+    log = pd.DataFrame({
+        "user": np.arange(4000), "page": random.choice(["A", "B"], 4000), "clicks": random.binomial(seen, 0.1),
+        "views": seen, "date": pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 10, 4000), unit="D"),
+    })  # fmt: skip
+    ratio = ba.identify_log(log, arm="page", reward="clicks", per="views", source="user", cap=20)
+    capped = ba.identify_log(log, arm="page", reward="clicks", cap=4)
+    means = log[log["page"] == "A"].groupby("date")["clicks"].mean()
+    for found in (ratio, capped):
+        assert found.series is not None
+        each = next(arm for arm in found.series.arms if arm.label == "A")
+        assert list(each.mean) == pytest.approx(list(means))
+        assert all(low < mean < high for low, mean, high in zip(each.low, each.mean, each.high, strict=True))
+        assert not any("%" in sentence or "points" in sentence for sentence in found.series.sentences)
+        panel = draw(found).axes[-2]
+        assert panel.get_title(loc="left").startswith("clicks: mean of each page over time")
+        assert panel.yaxis.get_major_formatter()(5.0, 0) != "500 %"
+        assert any("as they stand, without a cap" in note.get_text() for note in panel.texts)
+
+
+def test_titles_side_by_side_do_not_run_into_each_other() -> None:
+    random = np.random.default_rng(5)
+    name = "revenue_of_the_first_thirty_days_in_euros"
+    log = pd.DataFrame({"checkout_page": random.choice(["A", "B"], 800), name: random.gamma(1.0, 20.0, 800)})
+    figure = draw(ba.identify_log(log, arm="checkout_page", reward=name, cap=100))
+    figure.canvas.draw()
+    one, other = figure.axes[:2]
+    texts = [one._left_title, *one.texts]  # type: ignore[attr-defined]
+    assert max(text.get_window_extent().x1 for text in texts) < other.get_window_extent().x0
+    assert any("counted up to 100 per " in " ".join(text.get_text().split()) for text in texts)
+
+
 def test_years_of_days_are_at_most_400_stretches() -> None:
     random = np.random.default_rng(3)
     log = pd.DataFrame({

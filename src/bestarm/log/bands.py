@@ -27,7 +27,7 @@ def with_series(result: LogResult, table: DayTable | None) -> LogResult:
     if table is None or len(table.days) < 2:
         return result
     ranked = [row.label for row in ranked_rows(result)]
-    number, mean, low, high = _bands(table, result.metric.is_rate, result.bounds)
+    number, mean, low, high = _bands(table, result.metric.of_rows.is_rate, _bounds_of_rows(result))
     index = {label: place for place, label in enumerate(table.labels)}
     arms = [
         ArmSeries(
@@ -37,7 +37,7 @@ def with_series(result: LogResult, table: DayTable | None) -> LogResult:
         for a in [index[label]]
     ]
     found = over_time(table)
-    words = SeriesWords(result.metric, table.noun, table.width)
+    words = SeriesWords(result.metric.of_rows, table.noun, table.width)
     return replace(
         result,
         series=Series(
@@ -66,6 +66,12 @@ def _sentences(found: OverTime, words: SeriesWords) -> Iterator[str]:
         yield words.weekdays(weekdays.highest, weekdays.high, weekdays.lowest, weekdays.low)
     if scatter is not None:
         yield words.scatter(scatter.seen, scatter.chance, is_more=scatter.is_more, is_rest=scatter.is_rest)
+
+
+def _bounds_of_rows(result: LogResult) -> tuple[float, float] | None:
+    """Return the bounds of single rewards: those of a ratio, of a sum or of capped rewards are others."""
+    is_other = result.metric.per or result.metric.per_source == "sum" or result.cap is not None
+    return None if is_other else result.bounds
 
 
 def _bands(table: DayTable, is_rate: bool, bounds: tuple[float, float] | None) -> tuple[Array, Array, Array, Array]:

@@ -40,6 +40,8 @@ _STYLES = ("-", "--", "-.", ":")
 _WIDE, _TALL = (26, 10.0), (16, 4.7)
 _SMALLEST_WRITTEN = 1e-4  # p-value that is written with decimals on an axis
 _BESIDE_LABELS, _ALONE = 36, 46  # letters of a title on a narrow screen
+_HALF = 64  # letters of a note above a panel of half the width; of a title fewer
+_WHOLE = 200
 
 # Colour, marker, and whether it is filled.
 _MARKERS: dict[str, tuple[str, str, bool]] = {
@@ -110,7 +112,7 @@ def draw(
     if arms:
         panel = figure.add_subplot(grid[0, 0])
         draw_intervals(result, rows, panel, letters)
-        _entitle(panel, words.means_title(), words.means_more(), tall, _BESIDE_LABELS)
+        _entitle(panel, words.means_title(), words.means_more(), tall, _BESIDE_LABELS, _HALF if leads else _WHOLE)
         if result.metric.is_rate:
             panel.xaxis.set_major_formatter(_as_percent)
             panel.locator_params(axis="x", nbins=6)  # "5.25 %" is long
@@ -121,7 +123,7 @@ def draw(
         other.tick_params(labelleft=tall)
         if result.metric.is_rate:
             other.xaxis.set_major_formatter(lambda value, _: f"{100.0 * value:g}")
-        _entitle(other, *words.leads_title(plain(words.first, letters - 6)), tall, _BESIDE_LABELS)
+        _entitle(other, *words.leads_title(plain(words.first, letters - 6)), tall, _BESIDE_LABELS, _HALF)
         other.set_xlabel("")
     if survival:
         draw_survival(result, figure.add_subplot(grid[first - (2 if curve else 1), :]), tall)
@@ -133,11 +135,11 @@ def draw(
     return figure
 
 
-def _entitle(axes: Axes, title: str, more: str, tall: bool, letters: int = 200) -> None:
-    """Write a title and a note above a panel; on a narrow screen in as many lines as fit beside labels of arms."""
-    most = letters if tall else 200
+def _entitle(axes: Axes, title: str, more: str, tall: bool, letters: int, wide: int = _WHOLE) -> None:
+    """Write a title and a note above a panel, in lines of so many letters on a narrow screen, or a `wide` one."""
+    most = letters if tall else wide
     folded = textwrap.wrap(more, most)
-    axes.set_title(textwrap.fill(title, most) + "\n" * len(folded), fontsize=11, loc="left")
+    axes.set_title(textwrap.fill(title, most if tall else 4 * wide // 5) + "\n" * len(folded), fontsize=11, loc="left")
     axes.annotate(
         "\n".join(folded), (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=9,
         color=_GREY,

@@ -167,13 +167,15 @@ class _Report:
         series = self._result.series
         if series is None:
             return
-        words = SeriesWords(self._result.metric, series.noun, series.width)
+        words = SeriesWords(self._result.metric.of_rows, series.noun, series.width)
         blocks: list[Block] = []
         if series.sentences:
             blocks = [_bullets(series.sentences), Text("note", APPROXIMATE)]
         if with_picture:
             blocks.append(self._drawn(f"{self._words.headline()}: {OVER_TIME}", series=True))
-        yield Section("Over time", "time", [*blocks, Text("note", words.band(is_rate=self._result.metric.is_rate))])
+        yield Section(
+            "Over time", "time", [*blocks, Text("note", words.band(is_rate=self._result.metric.of_rows.is_rate))]
+        )
 
     def _sensitivity(self, with_curve: bool) -> list[Block]:
         words = self._words

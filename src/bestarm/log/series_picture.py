@@ -50,7 +50,7 @@ def draw_series(result: LogResult, means: Axes, counts: Axes, tall: bool) -> Non
     """
     series = result.series
     assert series is not None
-    words = SeriesWords(result.metric, series.noun, series.width)
+    words = SeriesWords(result.metric.of_rows, series.noun, series.width)
     groups, merged = _groups(series, words)
     unit = _DAY if series.is_calendar else 1.0
     times = np.array([0.5 * (series.starts[group[0]] + series.starts[group[-1]]) for group in groups]) / unit
@@ -72,7 +72,7 @@ def draw_series(result: LogResult, means: Axes, counts: Axes, tall: bool) -> Non
     counts.bar(times, number, width=0.85 * step, color="0.72", linewidth=0)
     _finish(result, means, counts, (float(times[0]) - step, float(times[-1]) + step), tall)
     _label_ends(means, ends, 8 if tall else 9)
-    title, more = words.title(merged)
+    title, more = words.title(merged, is_single=bool(result.metric.per) or result.cap is not None)
     others = len(lines) - distinct
     note = f"{more}; {words.others(others)}" if others else more
     style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "color": _GREY}
@@ -184,7 +184,7 @@ def _finish(result: LogResult, means: Axes, counts: Axes, ends: tuple[float, flo
         axes.set_xlim(*ends)
         axes.spines[["top", "right"]].set_visible(False)
     means.tick_params(labelbottom=False)
-    if result.metric.is_rate:
+    if result.metric.of_rows.is_rate:
         means.yaxis.set_major_formatter(lambda value, _: f"{100.0 * value:g} %")
     counts.set_ylim(0, None)
     counts.yaxis.set_major_locator(MaxNLocator(3, integer=True))

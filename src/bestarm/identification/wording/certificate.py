@@ -29,7 +29,9 @@ def verdict(holds: bool, result: LogFacts | None) -> str:
         return "The certificate does not hold for this log."
     words = LineWords if result.control is None else ControlWords
     first = words(result).first_line().rstrip(".")
-    return f"The certificate holds: {first}, from the same {result.metric.rows(result.rows)}."
+    metric = result.metric
+    same = metric.sources(result.rows) if metric.per else metric.rows(result.rows)  # of a ratio the sums are weighed
+    return f"The certificate holds: {first}, from the same {same}."
 
 
 def cannot_be_asked(error: InputError) -> str:

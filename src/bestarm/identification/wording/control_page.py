@@ -61,7 +61,8 @@ class ControlPage(ControlWords, PageWords):
         result = self.result
         if result.best is not None:
             colour = "Green" if result.trusted else "Orange"
-            yield f"{colour}: of the arms that are better than the control, the one with the highest mean."
+            best = "lowest" if result.lower_is_better else "highest"
+            yield f"{colour}: of the arms that are better than the control, the one with the {best} mean."
         yield "Blue: arms that are not proved worse than another. Grey: arms that are."
         if result.for_all_counts:
             yield "Intervals are those if nothing is fake."

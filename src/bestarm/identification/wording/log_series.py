@@ -79,12 +79,16 @@ class SeriesWords:
             "misses its mean. They are no proof, and arms are not compared by them."
         )
 
-    def title(self, merged: str = "") -> tuple[str, str]:
-        """Return the title of the picture, and a note; `merged` is what several days were made one for it."""
+    def title(self, merged: str = "", *, is_single: bool = False) -> tuple[str, str]:
+        """Return the title of the picture, and a note; `merged` is what several days were made one for it.
+
+        `is_single` says that the answer is about something else than the mean of the rows, such as capped rewards.
+        """
         metric = self._metric
         what = f"{'rate' if metric.is_rate else 'mean'} of each {metric.arm_word} over time"
         title = f"{metric.reward}: {what}" if metric.reward else what
-        return title, f"per {merged or self.each}; bands: 95 % each, alone, if nothing is fake"
+        rows = f"of single {metric.rows_word} as they stand, without a cap; " if is_single else ""
+        return title, f"{rows}per {merged or self.each}; bands: 95 % each, alone, if nothing is fake"
 
     def counts(self, merged: str = "") -> str:
         """Return the title of the panel of numbers."""

@@ -420,12 +420,15 @@ class LogWords(Words):
         metric = self.result.metric
         what = f"{'ratio' if metric.per else 'rate' if metric.is_rate else 'mean'} of each {metric.arm_word}"
         whole = f" per {metric.per}" if metric.per else ""
-        return f"{metric.reward}{whole}: {what}{metric.up_to(self.result.cap)}" if metric.reward else what
+        return f"{metric.reward}{whole}: {what}" if metric.reward else what
 
     def means_more(self) -> str:
         """Return how to read a picture of means."""
+        result = self.result
         said = f"{self.units_word} in brackets; bar: interval"
-        return f"{said}, if nothing is fake" if self.result.for_all_counts else said
+        said = f"{said}, if nothing is fake" if result.for_all_counts else said
+        within = "" if result.within is None else f", {result.within.on_the_same}"
+        return f"{said}{result.metric.up_to(result.cap)}{within}"
 
     def question(self) -> str | None:
         """Return what the reader has to answer: whether more is fake than the answer withstands."""

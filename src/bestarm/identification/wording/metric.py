@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bestarm.identification.wording.text import counted
 
@@ -125,6 +125,15 @@ class Metric:
     def _counted_by(self) -> str:
         how = {"mean": "mean", "last": "last reward"}.get(self.per_source)
         return "" if how is None else f", each {self.source_word} counted by its {how}"
+
+    @property
+    def of_rows(self) -> Metric:
+        """The same of single rows: of a ratio they are no shares.
+
+        >>> Metric(reward="clicks", is_rate=True, per="impressions").of_rows
+        Metric(arm='', reward='clicks', source='', is_rate=False, visits='', per='', per_source='')
+        """
+        return replace(self, is_rate=self.is_rate and not self.per, per="", per_source="")
 
     @property
     def compared_by(self) -> str:
