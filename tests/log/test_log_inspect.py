@@ -494,6 +494,29 @@ def test_shares_that_differ_by_country_take_an_answer_away_that_falls_within_cou
     assert against.comparisons[0].doubts == result.doubts
 
 
+@pytest.mark.parametrize(("in_us", "trusted"), [(0.8, False), (0.5, True)])
+def test_days_do_not_hide_that_shares_differ_by_country(in_us: float, trusted: bool) -> None:
+    """A late arm, compared within days, that was shown mostly in the country that buys more, or alike in both."""
+    random = np.random.default_rng(63)
+    day, is_us = random.integers(0, 14, 20_000), random.random(20_000) < 0.5
+    is_new = random.random(20_000) < np.where(day < 5, 0.0, np.where(is_us, in_us, 1.0 - in_us))
+    lead = 0.05 if trusted else -0.02
+    log = pd.DataFrame(
+        {
+            "page": np.where(is_new, "new", "old"),
+            "country": np.where(is_us, "US", "IN"),
+            "date": pd.Timestamp("2025-01-01") + pd.to_timedelta(day, unit="D"),
+            "bought": random.binomial(1, np.where(is_us, 0.3, 0.1) + lead * is_new),
+        }
+    )
+    result = identify_log(log)
+    assert result.within is not None
+    assert result.within.by == "day"
+    assert (result.best, result.trusted) == ("new", trusted)
+    said = "The shares of the pages differ by country: within the same country, old leads new."
+    assert result.doubts == (() if trusted else (said,))
+
+
 def test_shares_that_are_the_same_in_each_country_are_no_news() -> None:
     random = np.random.default_rng(62)
     for _ in range(20):

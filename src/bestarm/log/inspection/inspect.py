@@ -107,7 +107,7 @@ class Inspected:
             within = within_days(table, best, level, lower_is_better=lower_is_better)
             if not within.holds:
                 found |= {kind: within.text for kind in ("late arm", "split", "trend") if kind in kinds}
-        if mixture is not None and not self.blocked:
+        if mixture is not None:  # of a log that is compared within days too: these do not see countries
             within = within_days(mixture, best, level, lower_is_better=lower_is_better)
             if not within.holds:
                 found["mixture"] = within.text.replace("within values", f"within the same {self.column}")
