@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bestarm.errors import InputError
 from bestarm.log.blocks import DAY, WIDTHS, BlockTable, block_of_span, shares_change
 from bestarm.log.reading.rows import DATES, OpenLog
-from bestarm.log.reading.watched import WatchedColumns, choose_watched
+from bestarm.log.reading.watched import WatchedColumns
 from bestarm.log.rewards import Rewards
 from bestarm.phrases import Phrase, Setting
 
@@ -65,7 +65,7 @@ def _make_ready(log: OpenLog, largest: int) -> bool:
     if log.spec.inspect and not log.is_counted:
         return log.watched.when is not None or log.watched.block is not None
     if log.watched == WatchedColumns() and not log.is_counted:
-        log.watched = WatchedColumns(when=choose_watched(log.parts, log.columns, log.spec).when)
+        log.watched = WatchedColumns(when=log.choose_watched().when)
         for part in log.parts if log.watched.when is not None else ():
             part.prepare(log.database, log.columns.used, [log.watched.when] if log.watched.when else [])
     if log.watched.when is None and log.watched.block is None:

@@ -31,6 +31,8 @@ class Content:
         Whether all that can be rewards are 0 or 1.
     lowest, highest : float, optional
         The least and the largest of these.
+    opaque : int
+        Cells that are an e-mail address, an IP address, or a long number in hexadecimal.
     """
 
     cells: int = 0
@@ -41,6 +43,7 @@ class Content:
     is_binary: bool = False
     lowest: float | None = None
     highest: float | None = None
+    opaque: int = 0
 
     @property
     def is_text(self) -> bool:

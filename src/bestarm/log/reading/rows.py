@@ -19,10 +19,11 @@ from bestarm.log.reading.contents import Contents
 from bestarm.log.reading.database import UNPACKING_ERRORS, Database, DatabaseError, Progress
 from bestarm.log.reading.dates import tell_days_from_months
 from bestarm.log.reading.files import LogFile, find_files, first_line
+from bestarm.log.reading.likely import EPOCHS
 from bestarm.log.reading.parts import JsonArrayPart, JsonLinesPart, Part, open_parts, select_cells
 from bestarm.log.reading.tables import as_table
 from bestarm.log.reading.warehouse import DatabasePart, is_in_database
-from bestarm.log.reading.watched import EPOCHS, WatchedColumns, choose_watched, select_watched
+from bestarm.log.reading.watched import WatchedColumns, choose_watched, select_watched
 from bestarm.log.reading.without import SUSPICIOUS, LeftOut, chosen, condition_of
 from bestarm.log.spec import LogSpec
 from bestarm.phrases import first_argument
@@ -151,7 +152,7 @@ class OpenLog:
         self.lost_time: str | None = None  # a column with the name of a time that does not have times
         looks_closely = spec.inspect or spec.without is not None or spec.block not in (None, NONE)
         looks_closely = looks_closely and not self.is_counted
-        self.watched = choose_watched(parts, columns, spec) if looks_closely else WatchedColumns()
+        self.watched = self.choose_watched() if looks_closely else WatchedColumns()
         if isinstance(parts[0], DatabasePart):
             self.watched = parts[0].watch(columns)
         self.left_out = left_out or LeftOut()
@@ -214,6 +215,10 @@ class OpenLog:
     def has_table(self) -> bool:
         """Whether the rows are kept as a table: several passes over them are needed."""
         return self.columns.source is not None or self.columns.time is not None
+
+    def choose_watched(self) -> WatchedColumns:
+        """Return the columns that inspection looks at."""
+        return choose_watched(self.parts, self.columns, self.spec, Contents(self.parts[0], self.database))
 
     def keep_order(self, is_kept: bool) -> None:
         """Say whether rows come out of queries in the order of the file; without, queries are faster."""

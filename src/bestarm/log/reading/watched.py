@@ -13,31 +13,22 @@ from bestarm.errors import InputError
 from bestarm.log.blocks import DAY, HOUR, NONE
 from bestarm.log.names import plain, words_of
 from bestarm.log.reading.columns import LogColumns
+from bestarm.log.reading.contents import Contents
+from bestarm.log.reading.likely import by_names, likely_when, likely_who, listed
 from bestarm.log.reading.parts import Part, select_cells
 from bestarm.log.spec import LogSpec
 
-# The first name that a column has is taken.
-_NAMES = {
-    "who": "user userid uid visitor visitorid voter voterid rater raterid reviewer reviewerid customer customerid "
-    "account accountid member memberid participant participantid respondent respondentid annotator annotatorid worker "
-    "workerid player playerid client clientid device deviceid cookie cookieid anonymousid uuid email emailaddress "
-    "ipaddress ip session sessionid source",
-    "when": "timestamp eventtime eventtimestamp datetime createdat occurredat receivedat loggedat visitedat votedat "
-    "submittedat ratedat time ts when at date day visitdate eventdate",
-    "agent": "useragent useragentstring httpuseragent ua browser",
-    "event": "eventid eventuuid requestid impressionid visitid pageviewid hitid clickid voteid ballotid responseid "
-    "submissionid messageid recordid insertid logid",
-}
-# The last word of a column with a time, unless a word says that it is another one than that of the reward.
-_LAST_WORDS = ("timestamp", "datetime", "at", "ts", "date", "day")
-_OTHER_TIMES = {"birth", "due", "end", "expiry", "expires", "signup", "registration", "registered", "updated", "first"}
+_EVENTS = listed(
+    "eventid eventuuid requestid impressionid visitid pageviewid hitid clickid voteid ballotid responseid "
+    "submissionid messageid recordid insertid logid"
+)
+_AGENTS = ["useragent", "useragentstring", "httpuseragent", "ua", "browser"]
 # The last word of a column that says where, or for what, an arm was chosen, and not what came of it.
 _BEFORE = (
     "country region state city market shop store branch location site platform os language locale lang category topic "
     "task difficulty dataset department clinic hospital school ward district"
 )
 _NUMBERS_OF_ROWS = ("", "unnamed0", "index", "row", "rownumber", "column0")
-EPOCHS = ((3e8, 4.1e9, 1.0), (3e11, 4.1e12, 1e-3), (3e14, 4.1e15, 1e-6))  # seconds, milliseconds, microseconds
 
 
 @dataclass(frozen=True)
@@ -69,8 +60,12 @@ class WatchedColumns:
     block: str | None = None  # a column whose values are compared one by one
 
 
-def choose_watched(parts: Sequence[Part], columns: LogColumns, spec: LogSpec) -> WatchedColumns:
+def choose_watched(
+    parts: Sequence[Part], columns: LogColumns, spec: LogSpec, contents: Contents | None = None
+) -> WatchedColumns:
     """Return the columns that inspection looks at, among those that all parts have once.
+
+    With `contents`, what is in the columns is looked at as well as their names.
 
     >>> from bestarm.log.reading.parts import TablePart
     >>> import pyarrow as pa
@@ -82,11 +77,12 @@ def choose_watched(parts: Sequence[Part], columns: LogColumns, spec: LogSpec) ->
     """
     names = [name for name in parts[0].columns if all(part.columns.count(name) == 1 for part in parts)]
     free = [name for name in names if name not in columns.used]
-    who = columns.source or (None if spec.source is False else _first("who", free))
-    when = columns.time or (None if spec.time is False else _first("when", free))
+    who = columns.source or (None if spec.source is False else likely_who(free, contents))
+    when = columns.time or (None if spec.time is False else likely_when(free, contents))
     numbering = [name for name in free if plain(name) in _NUMBERS_OF_ROWS]
     rest = tuple(sorted(name for name in names if name != when and name not in numbering))
-    return WatchedColumns(who, when, _first("agent", free), _first("event", free), rest, _block(names, columns, spec))
+    agent, event = (next(iter(by_names(wanted, free)), None) for wanted in (_AGENTS, _EVENTS))
+    return WatchedColumns(who, when, agent, event, rest, _block(names, columns, spec))
 
 
 def _block(names: Sequence[str], columns: LogColumns, spec: LogSpec) -> str | None:
@@ -107,32 +103,6 @@ def _block(names: Sequence[str], columns: LogColumns, spec: LogSpec) -> str | No
         rule = "be another column than the arm and the reward"
         raise InputError("block", rule, asked, "arms are compared within a block, and rewards must not decide it")
     return asked
-
-
-def _first(what: str, names: Sequence[str]) -> str | None:
-    """Return the column with the first name of a list, as a whole or, for an identifier, at its end.
-
-    >>> _first("who", ["anonymous_user_id", "paid"]), _first("event", ["order", "ad_click_id"]), _first("who", ["paid"])
-    ('anonymous_user_id', 'ad_click_id', None)
-    """
-    wanted = _NAMES[what].split()
-    known = {plain(name): name for name in reversed(names)}
-    longer = (
-        name for each in wanted if len(each) > 3 and each.endswith("id") for name in names if plain(name).endswith(each)
-    )
-    found = next((known[each] for each in wanted if each in known), next(longer, None))
-    return _by_last_word(names) if what == "when" and found is None else found
-
-
-def _by_last_word(names: Sequence[str]) -> str | None:
-    """Return the column whose last word says that it is a time.
-
-    >>> _by_last_word(["birth_date", "order", "eval_date"]), _by_last_word(["clickedAt"]), _by_last_word(["format"])
-    ('eval_date', 'clickedAt', None)
-    """
-    words = {name: words_of(name) for name in names}
-    likely = [name for name in names if len(words[name]) > 1 and not _OTHER_TIMES & set(words[name])]
-    return next((name for each in _LAST_WORDS for name in likely if words[name][-1] == each), None)
 
 
 def select_watched(

@@ -38,6 +38,9 @@ CREATE MACRO number_as_text(number) AS CASE
     ELSE CAST(number AS VARCHAR)
 END;
 
+-- Whether a cell is a date such as 5/31/2024 or 31-05-2024; which number is the month is not known yet.
+CREATE MACRO is_numbered_date(cell) AS regexp_full_match(cell, '\s*\d\d?[/-]\d\d?[/-]\d{4}([\s,T].*)?');
+
 -- A time in seconds: a number, or a date. A plain 2024-05-31 12:00:00 is read five times faster.
 CREATE MACRO seconds_of(cell) AS CASE
     WHEN regexp_full_match(cell, '\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d') THEN epoch(TRY_CAST(cell AS TIMESTAMP))
@@ -47,7 +50,8 @@ CREATE MACRO seconds_of(cell) AS CASE
         epoch(try_strptime(stripped(cell), [
             '%d.%m.%Y', '%d.%m.%Y %H:%M', '%d.%m.%Y %H:%M:%S', '%d %b %Y', '%d %b %Y %H:%M', '%d %b %Y %H:%M:%S',
             '%d-%b-%Y', '%d-%b-%Y %H:%M', '%d-%b-%Y %H:%M:%S', '%b %d, %Y', '%b %d, %Y %H:%M', '%b %d, %Y %H:%M:%S',
-            '%b %d, %Y %I:%M %p', '%b %d, %Y %I:%M:%S %p', '%d %B %Y', '%B %d, %Y'
+            '%b %d, %Y %I:%M %p', '%b %d, %Y %I:%M:%S %p', '%d %B %Y', '%B %d, %Y', '%d/%b/%Y:%H:%M:%S %z',
+            '%a, %d %b %Y %H:%M:%S %z'
         ]))
     )
 END;
@@ -63,6 +67,11 @@ CREATE MACRO seconds_of_day_first(cell) AS coalesce(
         '%d/%m/%Y', '%d/%m/%Y %H:%M', '%d/%m/%Y %H:%M:%S', '%d/%m/%Y %I:%M %p', '%d/%m/%Y %I:%M:%S %p'
     ])),
     seconds_of(cell)
+);
+
+-- Whether a cell is an e-mail address, an IP address, a UUID or another long number in hexadecimal: the number of somebody.
+CREATE MACRO is_opaque(cell) AS regexp_full_match(
+    cell, '[^@ ]+@[^@ ]+\.[a-zA-Z]+|(\d{1,3}\.){3}\d{1,3}|([0-9a-fA-F]*:){3,7}[0-9a-fA-F]*|[0-9a-fA-F-]{16,64}'
 );
 
 -- How often a row occurs, if that is a whole number.

@@ -4,5 +4,5 @@ SELECT count(*), coalesce(max(CAST(numbers[1] AS INTEGER)), 0), coalesce(max(CAS
 FROM (
     SELECT regexp_split_to_array(trim(cell), '[/-]') AS numbers
     FROM (SELECT $column AS cell FROM $relation LIMIT $most)
-    WHERE regexp_matches(cell, '^\s*\d\d?[/-]\d\d?[/-]\d{4}(\s|,|T|$$)')
+    WHERE is_numbered_date(cell)
 );
