@@ -390,3 +390,19 @@ def test_a_result_says_the_same_with_and_without_a_certificate() -> None:
     assert result.to_json() == before == ba.identify_log(votes(), **STARS).to_json()
     assert result.certificate() == claimed
     assert list(json.loads(json.dumps(claimed, sort_keys=True))) == sorted(claimed)
+
+
+def test_columns_that_inspection_guesses_do_not_depend_on_the_order_of_columns() -> None:
+    random = np.random.default_rng(8)
+    day, os = random.integers(0, 20, 8000), random.choice(["ios", "android"], 8000)
+    is_b = random.random(8000) < 0.1 + 0.04 * day
+    log = pd.DataFrame({"variant": np.where(is_b, "b", "a"), "converted": random.binomial(1, 0.05 + 0.02 * day)})
+    dates = (pd.Timestamp("2026-03-02") + pd.to_timedelta(day, unit="D")).strftime("%Y-%m-%d")
+    log = log.assign(zeit=dates, abruf=random.permutation(dates), market=random.choice(["DE", "FR"], 8000), os=os)
+    said = certificate(log[log.columns[::-1]])
+    for columns in (
+        list(log.columns[::-1]),
+        sorted(log.columns),
+        ["zeit", "os", "variant", "abruf", "market", "converted"],
+    ):
+        assert ba.verify_certificate(said, log[columns].sample(frac=1.0, random_state=3)).holds

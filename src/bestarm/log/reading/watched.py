@@ -75,12 +75,13 @@ def choose_watched(
     WatchedColumns(who='User ID', when='created_at', agent=None, event=None, rest=('User ID', 'converted', 'country', \
 'variant'), block=None)
     """
-    names = [name for name in parts[0].columns if all(part.columns.count(name) == 1 for part in parts)]
+    # The order of columns must not matter: the same rows give the same answer from a file with another order.
+    names = sorted(name for name in parts[0].columns if all(part.columns.count(name) == 1 for part in parts))
     free = [name for name in names if name not in columns.used]
     who = columns.source or (None if spec.source is False else likely_who(free, contents))
     when = columns.time or (None if spec.time is False else likely_when(free, contents))
     numbering = [name for name in free if plain(name) in _NUMBERS_OF_ROWS]
-    rest = tuple(sorted(name for name in names if name != when and name not in numbering))
+    rest = tuple(name for name in names if name != when and name not in numbering)
     agent, event = (next(iter(by_names(wanted, free)), None) for wanted in (_AGENTS, _EVENTS))
     return WatchedColumns(who, when, agent, event, rest, _block(names, columns, spec))
 
