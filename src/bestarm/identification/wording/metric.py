@@ -22,6 +22,10 @@ _RATES = {
     "opened": ("is opened most often", "message"),
     "open": ("is opened most often", "message"),
     "signup": ("gets the most sign-ups per visit", "visit"),
+    "signedup": ("gets the most sign-ups per visit", "visit"),
+    "registered": ("gets the most registrations per visit", "visit"),
+    "subscribed": ("gets the most subscriptions per visit", "visit"),
+    "completed": ("is completed most often", "try"),
     "success": ("succeeds most often", "try"),
     "successes": ("succeeds most often", "try"),
     "solved": ("solves the most", "try"),
@@ -153,7 +157,7 @@ class Metric:
         return f"{self.measure}{self._counted_by}"
 
     def _best_reward(self, lower_is_better: bool) -> str:
-        said = _RATES.get(_last(self.reward))
+        said = _rate(self.reward)
         if self.is_rate and said is not None and not lower_is_better:
             return said[0]
         return f"has the {'lowest' if lower_is_better else 'highest'} {self.measure}"
@@ -175,8 +179,9 @@ class Metric:
         last, counted_as = _last(self.reward), _last(self.visits)
         if len(counted_as) > 3 and counted_as.isalpha() and counted_as.endswith("s"):
             return counted_as[:-1]
-        if self.is_rate and last in _RATES:
-            return _RATES[last][1]
+        said = _rate(self.reward)
+        if self.is_rate and said is not None:
+            return said[1]
         return _ROWS.get(last, "reward")
 
     @property
@@ -315,6 +320,16 @@ def _parts(name: str) -> list[str]:
         for index, letter in enumerate(name)
     )
     return "".join(letter if letter.isalnum() else " " for letter in spaced.casefold()).split()
+
+
+def _rate(name: str) -> tuple[str, str] | None:
+    """Return what is said of the best arm, and what a row is, by the last part of a name or the last two.
+
+    >>> _rate("has_clicked"), _rate("signed_up"), _rate("retained")
+    (('is clicked most often', 'visit'), ('gets the most sign-ups per visit', 'visit'), None)
+    """
+    parts = _parts(name)
+    return _RATES.get("".join(parts[-1:])) or _RATES.get("".join(parts[-2:]))
 
 
 def _last(name: str) -> str:
