@@ -147,7 +147,9 @@ def test_an_epsilon_that_moves_means_by_more_than_the_lead_says_which_lead_could
     assert result.floor is not None
     assert result.lines[1].startswith("With 1.2 % fakes no lead below ")
     assert result.lines[1].endswith(" points can be proved, however many visits there are.")
-    assert float(result.lines[1].split()[7]) == pytest.approx(100.0 * result.floor, rel=0.05)
+    said = float(result.lines[1].split()[7])
+    assert said == pytest.approx(100.0 * result.floor, rel=0.1)
+    assert said <= 100.0 * result.floor  # a larger one might be proved
     assert result.floor > 0.011
 
 

@@ -17,6 +17,7 @@ import pytest
 from bestarm.errors import InputError
 from bestarm.identification.finding import Finding
 from bestarm.identification.pictures import WINNER
+from bestarm.identification.wording.log_page import PageWords
 from bestarm.identification.wording.log_verdict import LogWords
 from bestarm.identification.wording.text import share_shown
 from bestarm.log.picture import FOUND, ranked_rows
@@ -258,6 +259,17 @@ def test_what_was_found_is_marked_and_only_what_is_trusted_is_green(bare: LogRes
     assert "again and again. More than this answer survives: do not rely on the answer." in part
     assert '<div class="answer doubted">' in pages["doubted"]
     assert "Orange: the arm that is named, not to be relied on." in pages["doubted"]
+
+
+@pytest.mark.parametrize("rate", [0.0603, 0.0617, 0.0642, 0.0664])
+def test_a_lead_is_never_rounded_up(rate: float) -> None:
+    counts = {"A": (20_000, round(20_000 * rate)), "B": (20_000, 1000)}
+    table = pd.DataFrame(
+        [(arm, all_, good) for arm, (all_, good) in counts.items()], columns=["page", "visits", "bought"]
+    )
+    result = identify_log(table, arm="page", successes="bought", visits="visits")
+    (said,) = [text for text in PageWords(result).remarks() if text.startswith("It leads every other page by at least")]
+    assert float(said.split()[8]) <= 100.0 * result.leads["B"] < float(said.split()[8]) + 0.1
 
 
 def test_nobody_named_is_never_green(tmp_path: Path) -> None:

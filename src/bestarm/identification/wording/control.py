@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bestarm.identification.wording.log_lines import LineWords, named
 from bestarm.identification.wording.metric import uplift
-from bestarm.identification.wording.text import capital, percent, share_shown
+from bestarm.identification.wording.text import capital, percent, rounded_down, share_shown
 from bestarm.identification.wording.uplift import high_bound, low_bound, size
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class ControlWords(LineWords):
         if not each.better:
             return ""
         if each.uplift is None or not math.isfinite(each.uplift.estimate):
-            return self.result.metric.lead(_rounded_down(each.lead)) if each.lead > 0.0 else ""
+            return self.result.metric.lead(rounded_down(each.lead)) if each.lead > 0.0 else ""
         if self.result.lower_is_better:
             return f"{high_bound(each.uplift.high).removeprefix('-')} lower" if each.uplift.high < 0.0 else ""
         return low_bound(each.uplift.low) if each.uplift.low > 0.0 else ""
@@ -258,16 +258,6 @@ def _joined(names: list[str], more: str = "") -> str:
     """
     every = [*names, more] if more else names
     return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
-
-
-def _rounded_down(value: float) -> float:
-    """Return a positive number with two digits, from below.
-
-    >>> _rounded_down(8.49), _rounded_down(0.01999), _rounded_down(123.0)
-    (8.4, 0.019, 120.0)
-    """
-    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return round(math.floor(value / unit + 1e-9) * unit, 12)
 
 
 def beyond_lead(result: LogFacts, finding: Finding, label: Label) -> str:

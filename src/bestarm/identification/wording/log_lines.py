@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bestarm.identification.wording.log_verdict import LogFacts, LogWords
 from bestarm.identification.wording.metric import uplift
-from bestarm.identification.wording.text import capital, percent, roughly, share_shown, short
+from bestarm.identification.wording.text import capital, percent, roughly, rounded_down, share_shown, short
 from bestarm.phrases import Phrase, Setting, Verbatim
 from bestarm.problem import Label
 
@@ -184,7 +184,7 @@ class LineWords(LogWords):
                 return f"With {share} fakes the lead could be made up, however many {self.units_word} there are."
             if result.bounds is not None and result.floor >= 0.995 * (result.bounds[1] - result.bounds[0]):
                 return f"With {share} fakes no lead at all can be proved, however many {self.units_word} there are."
-            lead = f"no lead below {metric.lead(result.floor)} can be proved"
+            lead = f"no lead below {metric.lead(rounded_down(result.floor))} can be proved"
             return f"With {share} fakes {lead}, however many {self.units_word} there are."
         if result.limit == "resolution":
             return f"These {self.units_word} do not decide it at the resolution that was asked for."

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 from bestarm.contamination import of_options
 from bestarm.identification.wording.log_verdict import LogWords, outcome
-from bestarm.identification.wording.text import capital, number_shown, percent, quoted, share_shown, short, with_rest
+from bestarm.identification.wording.text import (
+    capital,
+    number_shown,
+    percent,
+    quoted,
+    rounded_down,
+    share_shown,
+    short,
+    with_rest,
+)
 from bestarm.identification.wording.uplift import uplift_fact
 
 if TYPE_CHECKING:
@@ -214,8 +223,8 @@ class PageWords(LogWords):
         return " if nothing is fake" if self.result.for_all_counts else ""
 
     def lead_shown(self, lead: float) -> str:
-        """Return a lead in the units of the metric: points if means are rates."""
-        return self.result.metric.lead(lead) if self.result.metric.is_rate else f"{lead:.3g}"
+        """Return a positive lead, never rounded up, in the units of the metric: points if means are rates."""
+        return self.result.metric.lead(rounded_down(lead))
 
     def _what_would_help(self) -> Iterator[str]:
         result = self.result

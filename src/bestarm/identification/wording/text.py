@@ -99,6 +99,16 @@ def share_shown(share: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def rounded_down(value: float) -> float:
+    """Return a positive number with two digits, from below.
+
+    >>> rounded_down(8.49), rounded_down(0.01999), rounded_down(123.0)
+    (8.4, 0.019, 120.0)
+    """
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return round(math.floor(value / unit + 1e-9) * unit, 12)
+
+
 def roughly(number: int) -> str:
     """Return a forecast, rounded up to two digits.
 
