@@ -13,7 +13,7 @@ class Finding:
     ----------
     kind : str
         With a count: "busy sources", "devoted sources", "generous sources", "agents", "duplicates", "burst",
-        "histogram". Without one: "split", "sample ratio", "late arm", "trend", "day", "mixture", "clusters",
+        "histogram". Without one: "split", "sample ratio", "late arm", "trend", "change", "day", "mixture", "clusters",
         "dispersion".
     rows, sources : int or None
         How many rewards, and sources, are in doubt; None where there is no count. Copies of rows add no source.

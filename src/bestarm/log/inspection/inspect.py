@@ -25,6 +25,7 @@ from bestarm.log.inspection.allotment import (
     find_split,
     keep_to_an_arm,
 )
+from bestarm.log.inspection.changes import find_changes
 from bestarm.log.inspection.clusters import Clusters, find_clusters, find_dispersion, rivals_that_catch_up
 from bestarm.log.inspection.days import DayTable, find_odd_days, find_trend, table_by_day, table_by_hour
 from bestarm.log.inspection.duplicates import find_duplicates
@@ -61,6 +62,8 @@ class Inspected:
         Rewards by value of a column and arm, if the shares of the arms differ by it; `column` is its name.
     changes : bool
         Whether the shares of the arms change over time.
+    changed : tuple of int
+        The days from which on one arm is unlike before and the others are not.
     blocked : bool
         Whether the answer compares rewards within stretches of time, so that these changes do not matter.
     """
@@ -81,6 +84,7 @@ class Inspected:
     hours: DayTable | None = None
     mixture: DayTable | None = None
     column: str = ""
+    changed: tuple[int, ...] = ()
 
     def within_blocks(self, means: Sequence[float], by_time: bool) -> Inspected:
         """Return the same to judge an answer of rewards that were compared within blocks, with the means in these."""
@@ -117,6 +121,12 @@ class Inspected:
         if table is not None and self.odd_days:
             why = carried_by(table, self.odd_days, best, level, lower_is_better=lower_is_better, within=self.blocked)
             found |= {"day": why} if why else {}
+        if table is not None and self.changed:
+            before = tuple(day for day in range(len(table.days)) if day not in self.changed)
+            how = {"lower_is_better": lower_is_better, "within": self.blocked}
+            for out, kept in ((self.changed, "before that"), (before, "from then on")):
+                why = carried_by(table, out, best, level, kept=kept, **how)
+                found |= {"change": why} if why else {}
         index = self.labels.index(best)
         for kind, clusters in self.clusters.items():
             means = -self.means if lower_is_better else self.means
@@ -150,8 +160,10 @@ def inspect_open(log: OpenLog, rewards: Rewards) -> Inspected:
     hours = None if keep_to_an_arm(watch) else table_by_hour(watch)
     by_hour = hours is not None and change_by_hour(hours)
     findings += find_split(watch, allotment, by_hour)
+    changed: tuple[int, ...] = ()
     if table is not None:
-        findings += find_trend(watch, table)
+        alone, changed = find_changes(watch, table, odd)
+        findings += alone or find_trend(watch, table)  # a trend is one of all arms together
     changes = allotment is not None and allotment.changes
     together, by_source = find_clusters(watch)
     scattered, by_row = find_dispersion(watch)
@@ -165,6 +177,7 @@ def inspect_open(log: OpenLog, rewards: Rewards) -> Inspected:
         table=table,
         changes=changes,
         odd_days=odd,
+        changed=changed,
         labels=rewards.labels,
         means=rewards.means,
         errors=_standard_errors(rewards),

@@ -86,20 +86,25 @@ def carried_by(
     *,
     lower_is_better: bool = False,
     within: bool = False,
+    kept: str = "",
 ) -> str:
     """Return in words that a lead falls without some days, and that they made most of it; empty if they did not.
 
-    If `within`, arms are compared within days, as in the answer.
+    If `within`, arms are compared within days, as in the answer. If `kept` says what the other
+    days are, a lead falls only if there is none on them.
     """
     compared = _compared if within else _pooled
     index = table.labels.index(best)
     before, _ = compared(table, index, lower_is_better)
-    fallen = _fallen(table.labels, index, before, *compared(table.without(days), index, lower_is_better), delta)
+    leads, z = compared(table.without(days), index, lower_is_better)
+    if kept:
+        leads = np.where(leads <= 0.0, leads, np.inf)
+    fallen = _fallen(table.labels, index, before, leads, z, delta)
     if table.noun == "stretch":
         those = "it" if len(days) == 1 else "them"
     else:
         those = f"that {table.noun}" if len(days) == 1 else f"those {table.noun}s"
-    return f"without {those}, {fallen}" if fallen else ""
+    return f"{kept or f'without {those}'}, {fallen}" if fallen else ""
 
 
 def _fallen(labels: Sequence[Label], best: int, before: Array, leads: Array, z: Array, delta: float) -> str:
