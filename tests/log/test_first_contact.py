@@ -205,6 +205,13 @@ def test_words_that_are_no_rewards_are_named_and_what_to_write_instead(
     assert "--on-bad-row" not in named.stderr  # it would leave out all rows
 
 
+@pytest.mark.parametrize(("cell", "plain"), [("65%", "65"), ("65,5 %", "65,5"), ("$3.20", "3.20")])
+def test_a_sign_of_percent_or_money_is_named(tmp_path: Path, cell: str, plain: str) -> None:
+    path = written(tmp_path, "version,score", [f'{"AB"[i % 2]},"{cell}"' for i in range(60)])
+    with pytest.raises(InputError, match=f"write all of them without the sign, here {re.escape(plain)}$"):
+        identify_log(path, bounds=(0, 100))
+
+
 def test_empty_cells_that_may_mean_0_are_asked_about(tmp_path: Path) -> None:
     few, most = [f"A,{'' if i % 9 == 0 else i % 2}" for i in range(60)], ["A,", "A,", "B,1", "B,", "A,1"] * 20
     hint = "Most are: if an empty cell means 0, write 0 there."

@@ -56,6 +56,16 @@ def refuse_open_quotes(torn: Sequence[TornRow]) -> None:
             raise InputError(_where(row, each.part), rule, row.value, f"{fix}; it swallows the rows that follow")
 
 
+def _without_sign(value: str) -> str:
+    """Return a number without a sign of percent or money; empty if it is no such number.
+
+    >>> _without_sign("65 %"), _without_sign("$3.20"), _without_sign("good")
+    ('65', '3.20', '')
+    """
+    text = value.strip().strip("%$€£ ")
+    return text if text != value.strip() and text.replace(".", "", 1).replace(",", "", 1).isdecimal() else ""
+
+
 def refuse_first(log: OpenLog, torn: Sequence[TornRow], bad: int, rows: int) -> None:
     """Refuse the log for the first of its bad rows."""
     others = Phrase(f"; {{}} leaves out such rows, {bad:,} of {rows:,}", Setting("on_bad_row", "skip"))
@@ -74,6 +84,8 @@ def refuse_first(log: OpenLog, torn: Sequence[TornRow], bad: int, rows: int) -> 
     elif state == "bad count" and columns.visits is not None:
         rule = f"have at most as many {columns.successes} as {columns.visits}, both whole numbers"
         fix = phrase("write it without a comma") if "," in row.value else fix
+    elif state == "bad reward" and (plain := _without_sign(row.value)):
+        fix = phrase(f"write all of them without the sign, here {plain}")
     elif state == "bad reward" and bad == rows:
         fix = phrase("rewards are numbers, or yes and no; write 1 for other words that are good, 0 for the others")
     elif state == "no source":
