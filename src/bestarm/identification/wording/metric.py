@@ -67,6 +67,15 @@ _SOURCES = {
     "session": "session",
     "worker": "worker",
     "ip": "IP",
+    "username": "user",
+    "member": "member",
+    "participant": "participant",
+    "respondent": "respondent",
+    "subscriber": "subscriber",
+    "guest": "guest",
+    "player": "player",
+    "student": "student",
+    "patient": "patient",
 }
 _PLURALS = {"try": "tries"}
 _MOST_MORE = 2  # decimals that are added so that two means and their uplift agree
