@@ -367,3 +367,14 @@ def test_no_error_says_a_password(url: str) -> None:
         open_table(url, "votes")
     assert "hunter2" not in str(caught.value)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None  # nor a traceback
+
+
+def test_days_are_found_by_the_type_of_a_column_where_no_name_says_when() -> None:
+    random = np.random.default_rng(12)
+    day = np.sort(random.integers(0, 20, 12_000))
+    is_b = random.random(day.size) < 0.1 + 0.04 * day
+    frame = pd.DataFrame({"variant": np.where(is_b, "b", "a")})
+    frame["converted"] = (random.random(day.size) < 0.05 + 0.02 * day - 0.03 * is_b).astype(int)
+    frame["last_seen"] = frame["zeit"] = pd.Timestamp("2026-03-02") + pd.to_timedelta(day, unit="D")
+    assert ba.identify_log(in_duckdb(frame)).best != "b"
+    assert ba.identify_log(in_duckdb(frame[["variant", "converted", "last_seen"]])).best == "b"

@@ -118,7 +118,7 @@ def likely_when(names: Sequence[str], contents: Contents | None) -> str | None:
         name
         for name in names
         if seen[name].cells >= max(filled, 1)
-        and not _LATER & set(words[name])
+        and not is_later(name)
         and (
             _are_dates(seen[name])
             or _are_plain_dates(seen[name])
@@ -126,6 +126,15 @@ def likely_when(names: Sequence[str], contents: Contents | None) -> str | None:
         )
     ]
     return next(iter(found), None)
+
+
+def is_later(name: str) -> bool:
+    """Tell whether a name says that a time may depend on what came of it, or has nothing to do with it.
+
+    >>> [is_later(name) for name in ("last_seen", "birth_date", "logged")]
+    [True, True, False]
+    """
+    return bool(_LATER & set(words_of(name)))
 
 
 def _are_dates(content: Content) -> bool:

@@ -18,6 +18,7 @@ from bestarm.log.blocks import NONE, WIDTHS, block_of_span
 from bestarm.log.reading.columns import LogColumns
 from bestarm.log.reading.database import Database
 from bestarm.log.reading.files import first_line
+from bestarm.log.reading.likely import is_later
 from bestarm.log.reading.parts import Part, TablePart
 from bestarm.log.reading.watched import WatchedColumns, choose_watched
 from bestarm.log.spec import LogSpec
@@ -81,9 +82,11 @@ class DatabasePart(Part):
         found = choose_watched([self], columns, self._spec)
         asked = self._spec.block
         is_column = asked not in (None, NONE) and found.block is not None
-        when = found.when if asked != NONE and not is_column and not columns.values and not columns.arms else None
-        if when is not None and not _is_time(self._table[when].type()):
-            when = None
+        when = None
+        if asked != NONE and not is_column and not columns.values and not columns.arms and self._spec.time is not False:
+            unnamed = (name for name in sorted(self.columns) if name not in columns.used and not is_later(name))
+            likely = [name for name in (found.when, *unnamed) if name is not None]
+            when = next((name for name in likely if _is_time(self._table[name].type())), None)
         self._watched = WatchedColumns(who=columns.source, when=when, block=found.block if is_column else None)
         return self._watched
 
