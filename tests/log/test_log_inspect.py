@@ -474,6 +474,21 @@ def test_a_table_that_cannot_be_written_leaves_no_file_open(tmp_path: Path) -> N
             assert not database.on_disk("watched_few", target="TABLE disk.watched", scale=1.0, copies="")
 
 
+@pytest.mark.parametrize("column", ["device", "traffic_source", "device_type", "gender"])
+def test_shares_that_differ_by_what_a_visit_comes_with_take_an_answer_away(column: str) -> None:
+    random = np.random.default_rng(62)
+    kind, chance = random.random(20_000) < 0.7, random.random(20_000)
+    is_b = chance < np.where(kind, 0.2, 0.8)
+    bought = random.random(20_000) < np.where(kind, 0.05, 0.15) - 0.02 * is_b
+    log = pd.DataFrame({"variant": np.where(is_b, "b", "a"), "converted": bought.astype(int)})
+    result = identify_log(log.assign(**{column: np.where(kind, "one", "two")}))
+    assert (result.best, result.trusted) == ("b", False)
+    assert result.doubts[0].endswith(f"within the same {column}, a leads b.")
+    devices = [f"d{each}" for each in random.integers(0, 15_000, len(log))]
+    other = identify_log(log.assign(device=devices, os=np.where(kind, "one", "two")))
+    assert other.doubts[0].endswith("within the same os, a leads b.")
+
+
 def test_shares_that_differ_by_country_take_an_answer_away_that_falls_within_countries() -> None:
     random = np.random.default_rng(61)
     parts = []

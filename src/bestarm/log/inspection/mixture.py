@@ -15,9 +15,9 @@ from bestarm.log.inspection.allotment import keep_to_an_arm
 from bestarm.log.inspection.days import DayTable, to_digits
 from bestarm.log.inspection.shapes import RATE
 from bestarm.log.inspection.watch import Watch
+from bestarm.log.reading.watched import MOST_VALUES
 
 VALUE = "value"  # what such a table calls a day
-_MOST_VALUES = 50
 
 
 def table_by_column(watch: Watch) -> DayTable | None:
@@ -25,9 +25,9 @@ def table_by_column(watch: Watch) -> DayTable | None:
     column, asked = watch.columns.block, watch.log.spec.block
     if column is None or asked not in (None, NONE) or not watch.is_table or keep_to_an_arm(watch):
         return None
-    rows = watch.run("by_column", most=_MOST_VALUES + 1)
+    rows = watch.run("by_column", most=MOST_VALUES + 1)
     names, value = np.unique(rows["block"].astype(str), return_inverse=True)
-    if not 2 <= names.size <= _MOST_VALUES:
+    if not 2 <= names.size <= MOST_VALUES:
         return None
     size = names.size, len(watch.rewards.labels)
     number, sums, squares = (np.zeros(size) for _ in range(3))

@@ -26,8 +26,10 @@ _AGENTS = ["useragent", "useragentstring", "httpuseragent", "ua", "browser"]
 # The last word of a column that says where, or for what, an arm was chosen, and not what came of it.
 _BEFORE = (
     "country region state city market shop store branch location site platform os language locale lang category topic "
-    "task difficulty dataset department clinic hospital school ward district"
+    "device channel medium gender sex task difficulty dataset department clinic hospital school ward district"
 )
+_SOURCES_OF_VISITS = (("traffic", "source"), ("utm", "source"), ("acquisition", "source"), ("device", "type"))
+MOST_VALUES = 50  # of such a column
 _NUMBERS_OF_ROWS = ("", "unnamed0", "index", "row", "rownumber", "column0")
 
 
@@ -83,18 +85,20 @@ def choose_watched(
     numbering = [name for name in free if plain(name) in _NUMBERS_OF_ROWS]
     rest = tuple(name for name in names if name != when and name not in numbering)
     agent, event = (next(iter(by_names(wanted, free)), None) for wanted in (_AGENTS, _EVENTS))
-    return WatchedColumns(who, when, agent, event, rest, _block(names, columns, spec))
+    return WatchedColumns(who, when, agent, event, rest, _block(names, columns, spec, contents))
 
 
-def _block(names: Sequence[str], columns: LogColumns, spec: LogSpec) -> str | None:
+def _block(names: Sequence[str], columns: LogColumns, spec: LogSpec, contents: Contents | None) -> str | None:
     """Return the column whose values are blocks, if one was named; days and hours are read off the time.
 
     If nothing was said of blocks, it is a column by which the shares of the arms should not differ.
     """
     asked = spec.block
     if asked in (None, NONE):
-        free = (name for name in names if name not in columns.used and spec.inspect)
-        return next((name for name in free if words_of(name)[-1:] and words_of(name)[-1] in _BEFORE.split()), None)
+        free = [name for name in names if name not in columns.used and spec.inspect and _is_before(words_of(name))]
+        seen = {} if contents is None else contents.of(free)
+        few = (name for name in free if name not in seen or 2 <= seen[name].different <= MOST_VALUES)
+        return next(few, None)
     if asked in (DAY, HOUR) and (asked not in names or columns.time is not None):
         return None
     if asked not in names:
@@ -104,6 +108,15 @@ def _block(names: Sequence[str], columns: LogColumns, spec: LogSpec) -> str | No
         rule = "be another column than the arm and the reward"
         raise InputError("block", rule, asked, "arms are compared within a block, and rewards must not decide it")
     return asked
+
+
+def _is_before(words: Sequence[str]) -> bool:
+    """Tell whether the words of a name say that a column was there before the arm was chosen.
+
+    >>> [_is_before(words) for words in (["country"], ["traffic", "source"], ["source"], ["country", "rank"])]
+    [True, True, False, False]
+    """
+    return bool(words) and (words[-1] in _BEFORE.split() or tuple(words[-2:]) in _SOURCES_OF_VISITS)
 
 
 def select_watched(
