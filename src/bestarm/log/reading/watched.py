@@ -77,13 +77,13 @@ def choose_watched(
     WatchedColumns(who='User ID', when='created_at', agent=None, event=None, rest=('User ID', 'converted', 'country', \
 'variant'), block=None)
     """
+    names = [name for name in parts[0].columns if all(part.columns.count(name) == 1 for part in parts)]
     # The order of columns must not matter: the same rows give the same answer from a file with another order.
-    names = sorted(name for name in parts[0].columns if all(part.columns.count(name) == 1 for part in parts))
-    free = [name for name in names if name not in columns.used]
+    free = sorted(name for name in names if name not in columns.used)
     who = columns.source or (None if spec.source is False else likely_who(free, contents))
     when = columns.time or (None if spec.time is False else likely_when(free, contents))
     numbering = [name for name in free if plain(name) in _NUMBERS_OF_ROWS]
-    rest = tuple(name for name in names if name != when and name not in numbering)
+    rest = tuple(sorted(name for name in names if name != when and name not in numbering))
     agent, event = (next(iter(by_names(wanted, free)), None) for wanted in (_AGENTS, _EVENTS))
     return WatchedColumns(who, when, agent, event, rest, _block(names, columns, spec, contents))
 
@@ -95,7 +95,9 @@ def _block(names: Sequence[str], columns: LogColumns, spec: LogSpec, contents: C
     """
     asked = spec.block
     if asked in (None, NONE):
-        free = [name for name in names if name not in columns.used and spec.inspect and _is_before(words_of(name))]
+        if not spec.inspect:
+            return None
+        free = sorted(name for name in names if name not in columns.used and _is_before(words_of(name)))
         seen = {} if contents is None else contents.of(free)
         few = (name for name in free if name not in seen or 2 <= seen[name].different <= MOST_VALUES)
         return next(few, None)
