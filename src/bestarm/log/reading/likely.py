@@ -125,7 +125,7 @@ def likely_when(names: Sequence[str], contents: Contents | None) -> str | None:
             or (_TIME_WORDS & set(words[name]) and _are_epochs(seen[name]))
         )
     ]
-    return next(iter(found), None)
+    return next(iter([*found, *named]), None)  # if it cannot be read, that is said
 
 
 def is_later(name: str) -> bool:
