@@ -290,7 +290,7 @@ def test_a_trimmed_mean_keeps_what_is_just_inside_its_edge() -> None:
         ),
         (
             lambda: attack_methods("sources"),
-            "contamination must be one of prescient, malicious, share-of-arm, share-of",
+            "contamination must be one of causal, prescient, malicious, share-of-arm",
         ),
         (lambda: attack_table(attacks=[]), "attacks must be at least one"),
         (lambda: attack_table(epsilon=0.0), "epsilon must be above 0"),
@@ -356,7 +356,7 @@ def test_the_bench_says_where_a_promise_applies() -> None:
     rows = {name: row for name, row in attack_methods().items() if row[0] == "certified"}
     table = attack_table(rows, names, {"wide": [5.0, 0.0]}, trials=2, max_pulls=40)
     covered = {name: table[(table["attack"] == name) & (table["covered"] == True)]["method"].tolist() for name in names}  # noqa: E712
-    by_coin = ["certified", "certified (malicious)"]
+    by_coin = ["certified (causal)", "certified", "certified (malicious)"]
     assert covered == {
         "hidden": by_coin,
         "white-box": by_coin,
@@ -505,7 +505,7 @@ def test_the_bench_is_the_same_for_any_number_of_threads() -> None:
 def test_every_method_has_a_row() -> None:
     rows = attack_methods()
     assert {method for method, _ in rows.values()} == set(ba.METHODS)
-    kinds = ["prescient", "malicious", "share-of-arm", "share-of-all"]
+    kinds = ["causal", "prescient", "malicious", "share-of-arm", "share-of-all"]
     assert [options for _, options in rows.values() if options] == [{"contamination": kind} for kind in kinds]
     told = {name: row for name, row in attack_methods("malicious").items() if row[0] == "certified"}
     assert told == {"certified (malicious)": rows["certified (malicious)"]}

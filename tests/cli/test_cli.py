@@ -204,14 +204,14 @@ def test_simulate_keeps_to_the_share_that_the_method_is_told() -> None:
         (("simulate", "--means", "1,0", "--contamination", "sources"), "contamination must not be sources"),
         (
             ("simulate", "--means", "1,0", "--contamination", "magic"),
-            "contamination must be one of prescient, malicious",
+            "contamination must be one of causal, prescient, malicious",
         ),
         (("simulate", "--means", "1,0", "--resolution", "0"), "resolution must be a finite number > 0"),
         (
             ("simulate", "--means", "1,0", "--method", "g-cbai", "--good-enough", "1"),
             "good_enough must be an option of g-cbai",
         ),
-        (("attack", "--contamination", "sources"), "contamination must be one of prescient, malicious"),
+        (("attack", "--contamination", "sources"), "contamination must be one of causal, prescient, malicious"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(words: tuple[str, ...], message: str) -> None:

@@ -26,11 +26,12 @@ from bestarm.contamination import (
     checked,
     default,
     of_options,
+    powers,
     resolve,
 )
 from bestarm.errors import InputError
 
-NAMES = ("prescient", "malicious", "share-of-arm", "share-of-all", "sources")
+NAMES = ("causal", "prescient", "malicious", "share-of-arm", "share-of-all", "sources")
 PACKAGE = Path(bestarm.__file__).parent
 
 every_model = pytest.mark.parametrize("name", NAMES)
@@ -38,7 +39,7 @@ every_model = pytest.mark.parametrize("name", NAMES)
 
 def test_names_come_in_order_and_resolve() -> None:
     assert tuple(CONTAMINATIONS) == NAMES
-    assert NAMES[:4] == SIMULATED
+    assert NAMES[:5] == SIMULATED
     assert [resolve(name).name for name in NAMES] == [*NAMES]
     assert (default("live"), default("log"), default("log with sources")) == ("prescient", "share-of-all", "sources")
 
@@ -54,9 +55,9 @@ def test_a_model_is_its_name(name: str) -> None:
     assert type(checked(model)) is type(checked(name)) is str
 
 
-@pytest.mark.parametrize("wrong", ["Prescient", "", None, 3, ["sources"], "causal"])
+@pytest.mark.parametrize("wrong", ["Prescient", "", None, 3, ["sources"], "clairvoyant"])
 def test_other_names_are_rejected_with_those_that_exist(wrong: object) -> None:
-    message = "contamination must be one of prescient, malicious, share-of-arm, share-of-all, sources, got "
+    message = "contamination must be one of causal, prescient, malicious, share-of-arm, share-of-all, sources, got "
     with pytest.raises(InputError, match=message):
         resolve(wrong)
     assert of_options({"contamination": wrong}) is None
@@ -66,6 +67,7 @@ def test_other_names_are_rejected_with_those_that_exist(wrong: object) -> None:
 @pytest.mark.parametrize(
     ("name", "counted", "shared", "by_source"),
     [
+        ("causal", False, False, False),
         ("prescient", False, False, False),
         ("malicious", False, False, False),
         ("share-of-arm", True, False, False),
@@ -90,12 +92,30 @@ def test_the_price_is_what_an_adversary_gets_at_most(name: str) -> None:
         priced = float(model.price(phi, most, least, epsilon))
         blind = (1.0 - epsilon) * phi + epsilon * most
         seeing = phi + min(epsilon, 1.0 - chance) * (most - least)
-        if name == "prescient":
+        if name in ("causal", "prescient"):
             assert priced == pytest.approx(blind)
         elif name == "malicious":
             assert priced >= seeing - 1e-12
         else:
             assert priced == phi
+
+
+def test_a_power_that_causal_contamination_covers_is_covered_by_prescient() -> None:
+    """Causal is the weaker assumption on the method's side: everybody it covers, the next two models cover."""
+    covered = [[power for power in (*powers.COINS, powers.BURSTS) if resolve(name).covers(power)] for name in NAMES[:3]]
+    assert covered == [["oblivious", "causal"], ["oblivious", "causal", "prescient"], [*powers.COINS]]
+
+
+@pytest.mark.parametrize("scale", [{"sigma": 1.0}, {"bounds": (0.0, 5.0)}])
+def test_certified_decides_under_causal_as_under_prescient(scale: dict[str, Any]) -> None:
+    arms = [bestarm.Bernoulli(mean) for mean in (0.9, 0.4, 0.1)]
+    bandit = bestarm.Bandit(arms, 0.05, moves.Point([0.0, 1.0, 1.0]))
+    by_name = [
+        bestarm.simulate(bandit, "certified", delta=0.1, trials=5, seed=3, contamination=name, **scale)
+        for name in ("causal", "prescient")
+    ]
+    assert by_name[0].pulls.tolist() == by_name[1].pulls.tolist()
+    assert by_name[0].answers.tolist() == by_name[1].answers.tolist() == [0] * 5
 
 
 def test_a_coin_may_see_the_reward_unless_its_price_says_otherwise() -> None:
@@ -107,7 +127,7 @@ def test_a_coin_may_see_the_reward_unless_its_price_says_otherwise() -> None:
 
 
 def test_counts_of_a_share() -> None:
-    of_arm, of_all, sources = (resolve(name) for name in NAMES[2:])
+    of_arm, of_all, sources = (resolve(name) for name in NAMES[3:])
     assert of_arm.allowed(0.1, 5, 20.0, arms=4) == sources.allowed(0.1, 5, 20.0, arms=4) == 2
     assert of_all.allowed(0.1, 5, 20.0, arms=4) == 8
     assert [model.allowed(0.29, 100) for model in (of_arm, of_all, sources)] == [29] * 3

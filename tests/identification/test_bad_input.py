@@ -209,7 +209,7 @@ OPTION_VALUES: dict[str, tuple[str, str, list[Any]]] = {
     "floor": ("be one of arm, total", "check the spelling", ["arms", "", 0, ["total"]]),
     "resolution": (*RANGES["resolution"][3:], [0, 0.0, -1.0, NAN, INF, "1", True]),
     "contamination": (
-        "be one of prescient, malicious, share-of-arm, share-of-all, sources",
+        "be one of causal, prescient, malicious, share-of-arm, share-of-all, sources",
         "check the spelling",
         ["oblivious", "", 1, ["sources"]],
     ),

@@ -66,7 +66,7 @@ def test_a_real_excess_rings() -> None:
     assert all(rings(rng.random(400) < 0.15, 0.05) for _ in range(20))
 
 
-@pytest.mark.parametrize("contamination", ["prescient", "malicious", "share-of-arm", "share-of-all"])
+@pytest.mark.parametrize("contamination", ["causal", "prescient", "malicious", "share-of-arm", "share-of-all"])
 def test_it_does_not_matter_which_pulls_end_first(contamination: str) -> None:
     """All that is cancelled ends before any reward comes: each twentieth of 400 pulls, as epsilon allows for."""
     finder = ba.Identifier(["A", "B"], delta=0.05, epsilon=0.05, bounds=(0, 1), contamination=contamination)

@@ -179,7 +179,7 @@ def test_sources_come_with_pulls() -> None:
         undecided.tell(pull, 0.5)
 
 
-@pytest.mark.parametrize("contamination", ["prescient", "malicious", "share-of-arm", "share-of-all"])
+@pytest.mark.parametrize("contamination", ["causal", "prescient", "malicious", "share-of-arm", "share-of-all"])
 def test_more_cancelled_pulls_than_epsilon_allows_for_are_an_alarm(contamination: str) -> None:
     finder = ba.Identifier(["A", "B"], delta=0.05, epsilon=0.05, bounds=(0, 1), contamination=contamination)
     pulls = finder.ask_pulls(200)

@@ -411,7 +411,7 @@ def test_two_points_come_with_their_shares() -> None:
 
 # ---------------------------------------------------------------------------------------------- kinds of contamination
 
-COIN = ("prescient", "malicious")
+COIN = ("causal", "prescient", "malicious")
 
 
 @pytest.mark.parametrize(
@@ -419,9 +419,11 @@ COIN = ("prescient", "malicious")
     [
         (A.Point(1.0), "oblivious", COIN),
         (A.TwoPoints(1.0, -1.0), "oblivious", COIN),
-        (A.Reflect(1.0), "prescient", COIN),
-        (A.Extreme(1.0), "prescient", COIN),
-        (A.Schedule([(0, A.Point(1.0)), (9, A.Shift(1.0))]), "prescient", COIN),
+        (A.Reflect(1.0), "causal", COIN),
+        (A.WhiteBox(1.0, 0.0), "causal", COIN),
+        (A.Extreme(1.0), "prescient", COIN[1:]),
+        (A.Schedule([(0, A.Point(1.0)), (9, A.Shift(1.0))]), "causal", COIN),
+        (A.Schedule([(0, A.Shift(1.0)), (9, A.Extreme(1.0))]), "prescient", COIN[1:]),
         (A.Selective(A.Point(1.0), "fair"), "oblivious", COIN),
         (A.Selective(A.Point(1.0), ["fair", "top"]), "malicious", ("malicious",)),
         (A.Schedule([(0, A.Point(1.0)), (9, A.Selective(A.Point(1.0)))]), "malicious", ("malicious",)),
@@ -444,6 +446,7 @@ def test_a_function_has_the_kinds_of_a_fair_coin() -> None:
 
 WIDE = [ba.Gaussian(mean) for mean in (1.5, 2.5, 1.0)]
 KINDS = {
+    "extremes": COIN[1:],
     "coin-on-best": ("malicious",),
     "bursts": (),
     "one-arm": ("share-of-all",),

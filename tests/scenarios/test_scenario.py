@@ -314,7 +314,8 @@ BAD: list[tuple[str, str]] = [
     ),
     (
         toml(methods='[[methods]]\nname = "certified"\ncontamination = "sources"'),
-        "methods[0].contamination must be one of prescient, malicious, share-of-arm, share-of-all, got 'sources'",
+        "methods[0].contamination must be one of causal, prescient, malicious, share-of-arm, share-of-all, "
+        "got 'sources'",
     ),
 ]
 

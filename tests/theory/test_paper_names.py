@@ -115,7 +115,7 @@ def test_methods_estimate_by_the_same_formulas_reward_by_reward(method: str) -> 
         (lambda: MADE.Oblivious(MADE.Extreme(1)), "^adversary must be oblivious, got .*: this one is prescient$"),
         (lambda: MADE.Prescient(MADE.Selective(MADE.Point(1.0))), "this one is malicious$"),
         (lambda: MADE.Malicious(MADE.Bursts(MADE.Point(1.0))), "this one is bursts$"),
-        (lambda: MADE.Malicious(3), "^adversary must be oblivious or prescient or malicious, got 3"),
+        (lambda: MADE.Malicious(3), "^adversary must be oblivious or causal or prescient or malicious, got 3"),
     ],
 )
 def test_bad_input_is_refused(call: Any, message: str) -> None:

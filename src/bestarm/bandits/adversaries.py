@@ -107,12 +107,13 @@ class Adversary:
     def contaminations(self) -> tuple[str, ...]:
         """The contamination models that it obeys: a promise under any of these holds against it.
 
-        "prescient": a coin for each reward, of rate epsilon, that sees nothing. "malicious": one that may see its own
-        reward. "share-of-arm": at most floor(epsilon n) of the n rewards of an arm, at every n. "share-of-all": at most
+        "causal": a coin for each reward, of rate epsilon, that does not see it, and values that know no reward to come.
+        "prescient": the same with values that may know them. "malicious": a coin that may see its own reward.
+        "share-of-arm": at most floor(epsilon n) of the n rewards of an arm, at every n. "share-of-all": at most
         floor(epsilon N) of the N rewards of all arms. `Bursts` obeys none, although its rate is epsilon.
 
         >>> Point(5.0).contaminations, Selective(Point(5.0)).contaminations
-        (('prescient', 'malicious'), ('malicious',))
+        (('causal', 'prescient', 'malicious'), ('malicious',))
         >>> Quota(Point(5.0)).contaminations, OneArm(Point(5.0), 1).contaminations, Bursts(Point(5.0)).contaminations
         (('share-of-arm', 'share-of-all'), ('share-of-all',), ())
         """
@@ -120,11 +121,12 @@ class Adversary:
 
     @property
     def power(self) -> str:
-        """What the adversary uses (ABM19): "oblivious", "prescient" (true rewards) or "malicious" (and a biased coin).
+        """What the adversary uses: "oblivious", "causal" (the past), "prescient" (all true rewards) or "malicious".
 
-        `Shift`, `Drift` and `Reflect` look at the reward that they replace. Nobody else sees that reward, so an
-        oblivious adversary could draw from the same law: a promise against oblivious adversaries covers these too.
-        `Extreme` looks at the arm's other true rewards, past and future, which no oblivious adversary can.
+        ABM19 has the first and the last two; a malicious coin is biased. `Shift`, `Drift` and `Reflect` look at the
+        reward that they replace. Nobody else sees that reward, so an oblivious adversary could draw from the same law:
+        a promise against oblivious adversaries covers these too. `WhiteBox` looks at the state of the method, which is
+        the past. `Extreme` looks at the arm's other true rewards, past and future, which no oblivious adversary can.
 
         If a rule picks the hits and not a coin, this is the rule: "share-of-arm", "share-of-all" or "bursts".
         """
@@ -132,7 +134,9 @@ class Adversary:
             return _POWERS[self.hits.rule]
         if self.chooses:
             return powers.MALICIOUS
-        return powers.PRESCIENT if any(piece.kind >= draws.SHIFT for piece in self.pieces) else powers.OBLIVIOUS
+        if self.foresees:
+            return powers.PRESCIENT
+        return powers.CAUSAL if any(piece.kind >= draws.SHIFT for piece in self.pieces) else powers.OBLIVIOUS
 
     def reach(self, low: float, high: float) -> tuple[float, float]:
         """Return the lowest and the highest contaminated reward when clean ones lie between `low` and `high`."""
@@ -219,8 +223,8 @@ class CustomAdversary:
 
     @property
     def power(self) -> str:
-        """What the adversary may use, as for an `Adversary`: true rewards, while its coin sees nothing."""
-        return powers.PRESCIENT
+        """What the adversary may use, as for an `Adversary`: the reward it replaces, while its coin sees nothing."""
+        return powers.CAUSAL
 
     @property
     def contaminations(self) -> tuple[str, ...]:
@@ -272,7 +276,7 @@ def Drift(rates: ArrayLike, limit: float) -> Adversary:  # noqa: N802
     One rate for all arms or for each; a negative one moves rewards down.
 
     >>> Drift([-0.01, 0.01], limit=3.0).power
-    'prescient'
+    'causal'
     """
     return _one(draws.DRIFT, _values("rates", rates), _spread("limit", limit))
 
@@ -281,7 +285,7 @@ def Reflect(points: ArrayLike) -> Adversary:  # noqa: N802
     """A contaminated reward is the mirror image 2 m - X of the true one X at a point m, one for all arms or for each.
 
     >>> Reflect(0.0).power
-    'prescient'
+    'causal'
     """
     return _one(draws.REFLECT, _values("points", points))
 
@@ -304,7 +308,7 @@ def WhiteBox(sides: ArrayLike, otherwise: ArrayLike) -> Adversary:  # noqa: N802
     methods, and before there is any evidence, it plays the values `otherwise`.
 
     >>> WhiteBox([-1, 1], [1.0, 2.5]).power
-    'prescient'
+    'causal'
     """
     return Adversary((Piece(draws.WHITE_BOX, _values("otherwise", otherwise), _sides(sides)),))
 
@@ -361,7 +365,8 @@ def Oblivious(adversary: Adversary) -> Adversary:  # noqa: N802
 def Prescient(adversary: Adversary) -> Adversary:  # noqa: N802
     """Check that an adversary is at most prescient (MTCD21, "Related Literature"; ABM19): the coin sees no reward.
 
-    The values may depend on all true rewards. A malicious one is rejected. `contamination="prescient"` covers the rest.
+    The values may depend on all true rewards. A malicious one is rejected. `contamination="prescient"` covers the rest;
+    `contamination="causal"` does if nothing depends on rewards to come.
 
     >>> Prescient(Extreme([-1, 1])).power
     'prescient'

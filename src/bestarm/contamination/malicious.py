@@ -18,7 +18,7 @@ class Malicious(Coin):
         "each reward is replaced at random, with probability at most epsilon whatever came before it; whether it is "
         "replaced may depend on that reward itself, but not on any later one"
     )
-    rank = 1
+    rank = 2
 
     def worst(self, adversaries: Any, adversary: Any, *, best: int, second: int, arms: int) -> Any:
         """Return an adversary that picks the rewards whose loss hurts most."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from bestarm.contamination._base import Coin
+from bestarm.contamination._base import Coin, Use
 from bestarm.contamination.powers import BLIND_COINS
 
 
@@ -16,10 +16,10 @@ class Prescient(Coin):
         "each reward is replaced at random, with probability at most epsilon whatever the clean rewards are and "
         "whatever was replaced before it; the value put in its place may depend on everything"
     )
-    rank = 0
+    rank = 1
     family = "blind"
     bias_is_known = True
-    default_for = ("live",)
+    default_for: ClassVar[tuple[Use, ...]] = ("live",)
 
     def price(self, phi: Any, most: Any, least: Any, epsilon: float) -> Any:
         """Return what a bet may pay on average: a fake, which comes with probability epsilon, pays the most."""

@@ -18,7 +18,7 @@ class ShareOfAll(Share):
         "chosen in any way, even all on one arm"
     )
     log_words = "at most a share epsilon of all rewards in the log was replaced, in any way"
-    rank = 3
+    rank = 4
     shared = True
     default_for = ("log",)
 

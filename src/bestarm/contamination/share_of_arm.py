@@ -15,7 +15,7 @@ class ShareOfArm(Share):
         "in any way"
     )
     log_words = "at most a share epsilon of each arm's rewards was replaced, in any way"
-    rank = 2
+    rank = 3
     things = "the rewards of some arm"
 
     def log_meaning(self, share: str, number: int | None, replaced: int | None) -> str:

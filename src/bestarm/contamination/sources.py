@@ -14,7 +14,7 @@ class Sources(Share):
         "at most a share epsilon of the sources (raters, devices, ...) so far is dishonest, once there are share_from "
         "of them, in any way"
     )
-    rank = 4
+    rank = 5
     shared = True
     by_source = True
     simulated = False  # simulated rewards have no sources

@@ -93,7 +93,7 @@ def identify_log(
         Lowest and highest possible reward, in place of sigma: better where they exist.
     contamination : str, optional
         What epsilon is a share of: "share-of-all" by default, "sources" if a column of them is given; or
-        "share-of-arm"; or the chance of each reward: "prescient", "malicious".
+        "share-of-arm"; or the chance of each reward: "causal", "prescient", "malicious".
     good_enough : float > 0, optional
         Name an arm that is proved to be at most this much worse than the best.
     paired : bool

@@ -140,7 +140,7 @@ class Certified:
     ----------
     question : Question
         K, delta, epsilon, sigma or bounds.
-    contamination : {"prescient", "malicious", "share-of-arm", "share-of-all"}
+    contamination : {"causal", "prescient", "malicious", "share-of-arm", "share-of-all"}
         What epsilon means.
     resolution : float > 0, optional
         Stop without a winner once a lead of this size would have been found; by default 0.05 sigma, or none if

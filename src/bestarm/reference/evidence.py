@@ -36,7 +36,7 @@ class Replacement:
     arms: int
 
     def __post_init__(self) -> None:
-        one_of("contamination", self.kind, ("prescient", "malicious", "share-of-arm", "share-of-all"))
+        one_of("contamination", self.kind, ("causal", "prescient", "malicious", "share-of-arm", "share-of-all"))
 
     def count(self, n: int, N: int) -> tuple[int, int]:
         """The count c for each arm, and the c for all arms together, after n rounds and N rewards in total."""
@@ -52,7 +52,7 @@ class Replacement:
 
     def level(self, phi: Floats, least: Floats, most: Floats) -> Floats:
         """The price of one reward before the logarithm; counted rewards cost their odds on top."""
-        if self.kind == "prescient":
+        if self.kind in ("causal", "prescient"):
             return (1 - self.epsilon) * phi + self.epsilon * most
         if self.kind == "malicious":
             return phi + self.epsilon * (most - least)

@@ -72,7 +72,7 @@ def lattice_bets(contamination: str, epsilon: float) -> list[LatticeBet]:
     """The bets of section 5; weights are not yet divided by their sum."""
     z = statistics.NormalDist().inv_cdf(1 - epsilon)
     bets: list[LatticeBet] = []
-    if contamination == "prescient":
+    if contamination in ("causal", "prescient"):
         bets += [LatticeBet(-2.2, a, smallest_guard(-2.2, a), z + 0.45, 1.0) for a in (0.3, 0.1)]
         for i in range(1, 6):
             a = 0.1 / 3**i

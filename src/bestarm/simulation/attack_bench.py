@@ -13,7 +13,7 @@ import pandas as pd
 from bestarm.bandits import ATTACKS, Adversary, Arm, Bandit, Gaussian
 from bestarm.bandits.adversaries import CustomAdversary, Draw, as_adversary
 from bestarm.bandits.arms import as_arm
-from bestarm.contamination import SIMULATED, resolve
+from bestarm.contamination import SIMULATED, default, resolve
 from bestarm.errors import InputError
 from bestarm.identification.pictures import LOOKS
 from bestarm.methods import METHODS, get_method
@@ -48,7 +48,7 @@ def attack_methods(contamination: str | None = None) -> Rows:
             rows[name] = (name, {})
             continue
         for kind in SIMULATED if contamination is None else (contamination,):
-            rows[name if kind == SIMULATED[0] else f"{name} ({kind})"] = (name, {"contamination": kind})
+            rows[name if kind == default("live") else f"{name} ({kind})"] = (name, {"contamination": kind})
     return rows
 
 

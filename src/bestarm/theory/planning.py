@@ -57,7 +57,7 @@ class Plan:
     bias, identifiable_gap, margin, identifiable : float, float, float, bool
         U of the family; 2U, which the gap has to exceed; by how much it does (0 or less if not); and whether it does.
         For "sub-gaussian" only a lower limit of U is known. U is the bias that coins which see nothing can hide
-        ("prescient"); other contamination may hide more, and there True means not ruled out.
+        ("causal", "prescient"); other contamination may hide more, and there True means not ruled out.
     tolerated_epsilon, tolerated_by : float, {"closed form", "bisection"}
         The best arm is identifiable at every epsilon below this one, and how that was found.
     lower_bounds : dict
@@ -170,7 +170,7 @@ def plan(
         What you believe, or the smallest difference that would matter to you.
     sigma, bounds, epsilon, delta
         As for `Identifier`; one of sigma and bounds.
-    contamination : {"prescient", "malicious", "share-of-arm", "share-of-all"}
+    contamination : {"causal", "prescient", "malicious", "share-of-arm", "share-of-all"}
         What epsilon means to the certified method, and which rewards are replaced in the forecasts.
     family : {"gaussian", "sub-gaussian", "bounded"}, optional
         What is known of clean rewards: "gaussian" by default with sigma, always "bounded" with bounds.
@@ -328,7 +328,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
     if resolve(plan.contamination).bias_is_known:
         yield f"Identifiable: no adversary hides for ever that arm {plan.best} is best. {takes}"
     else:
-        yield f"Not ruled out: prescient contamination cannot hide for ever that arm {plan.best} is best. {takes}"
+        yield f"Not ruled out: coins that see no reward cannot hide for ever that arm {plan.best} is best. {takes}"
         yield f"Contamination {plan.contamination} may hide more; how much is not worked out here: go by the forecasts."
     if plan.family == "sub-gaussian":
         yield "For this family only a lower limit of U is known: read it as not ruled out, and keep a margin."
