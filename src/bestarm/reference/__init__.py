@@ -6,6 +6,7 @@ these, pull by pull. They can be used wherever a method's name can: `simulate(ba
 """
 
 from bestarm.reference.certified import Certified
+from bestarm.reference.champions import Champions
 from bestarm.reference.g_cbai import GCBAI
 from bestarm.reference.mean_gap import MeanGap
 from bestarm.reference.mean_se import MeanSE
@@ -13,4 +14,4 @@ from bestarm.reference.median_se import MedianSE
 from bestarm.reference.random_sampling import Random
 from bestarm.reference.se_cbai import SECBAI
 
-__all__ = ["GCBAI", "SECBAI", "Certified", "MeanGap", "MeanSE", "MedianSE", "Random"]
+__all__ = ["GCBAI", "SECBAI", "Certified", "Champions", "MeanGap", "MeanSE", "MedianSE", "Random"]

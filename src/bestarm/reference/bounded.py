@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestarm.reference.evidence import Check, Floats, Mixture, Replacement, Start, upper_mean
+from bestarm.reference.evidence import Check, Floats, Mixture, Replacement, Start, least_convex, upper_mean
 
 
 @dataclass
@@ -85,22 +85,7 @@ class Bounded:
         def height(m: float) -> float:
             return self.log_W(b, m, a, min(1.0, m + tau), check)
 
-        low, high = 0.0, 1 - tau
-        least = min(height(low), height(high))
-        golden = (math.sqrt(5) - 1) / 2
-        left, right = high - golden * (high - low), low + golden * (high - low)
-        at_left, at_right = height(left), height(right)
-        while high - low > 1e-12:
-            least = min(least, at_left, at_right)
-            if at_left <= at_right:
-                high, right, at_right = right, left, at_left
-                left = high - golden * (high - low)
-                at_left = height(left)
-            else:
-                low, left, at_left = left, right, at_right
-                right = low + golden * (high - low)
-                at_right = height(right)
-        return least
+        return least_convex(height, 0.0, 1 - tau)
 
     def compare(self, b: int, a: int, check: Check, start: Start) -> bool:
         return self.least_log_W(b, a, check) >= check.e

@@ -6,6 +6,7 @@ Section numbers are those of docs/explanation/certified.md, which this code foll
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,6 +24,25 @@ def log_sum(terms: Floats) -> Floats:
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore", under="ignore"):
         return np.asarray(np.log(np.sum(np.exp(terms - top), axis=-1)) + top[..., 0])
+
+
+def least_convex(height: Callable[[float], float], low: float, high: float) -> float:
+    """The least value of a convex function between two points, by the golden section."""
+    least = min(height(low), height(high))
+    golden = (math.sqrt(5) - 1) / 2
+    left, right = high - golden * (high - low), low + golden * (high - low)
+    at_left, at_right = height(left), height(right)
+    while high - low > 1e-12:
+        least = min(least, at_left, at_right)
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - golden * (high - low)
+            at_left = height(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + golden * (high - low)
+            at_right = height(right)
+    return least
 
 
 # ------------------------------------------------------------------------- section 3: contamination is a price

@@ -1,0 +1,146 @@
+"""Evidence by champions in its slowest and most literal form: section 19 of docs/explanation/certified.md.
+
+Each surviving arm has one process, in which it is compared with the champions of the rounds. It is dropped when its
+process reaches 1 / delta. All evidence is computed in full from the rewards of all rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestarm.policies.policy import NO_WINNER, Estimate, Question
+from bestarm.reference.certified import is_checked
+from bestarm.reference.champion_bets import BoundedEvidence, CleanEvidence, Round
+from bestarm.reference.champion_lattice import LatticeEvidence
+
+
+class Evidence(Protocol):
+    """What the rounds need from the rewards, which are in units of sigma or of the bounds."""
+
+    def add(self, played: Round) -> None: ...
+
+    def locate(self, arm: int) -> float:
+        """Where the rewards of an arm lie."""
+        ...
+
+    def is_enough(self, a: int, e: float) -> bool:
+        """Whether the process of arm a is at least exp(e) at every mean that a may have."""
+        ...
+
+
+def champion_pulls(survivors: int) -> int:
+    """Pulls of the champion in a round: the power of two r with the least (survivors - 1 + r) (1 + 1/r).
+
+    >>> [champion_pulls(survivors) for survivors in (2, 3, 4, 10, 50, 1024)]
+    [1, 1, 2, 4, 8, 32]
+    """
+    powers: list[int] = [2**i for i in range(11)]
+    return min(powers, key=lambda r: ((survivors - 1 + r) * (r + 1) / r, r))
+
+
+def is_renewed(n: int) -> bool:
+    """Whether locations are renewed after round n.
+
+    >>> [n for n in range(1, 60) if is_renewed(n)][12:]
+    [13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40, 44, 48, 52, 56]
+    """
+    step: int = 2 ** max(0, math.floor(math.log2(n)) - 3)
+    return n % step == 0
+
+
+class Champions:
+    """Drop an arm once the evidence of the champions against it is enough; name the last arm left.
+
+    Valid for clean rewards, and for contamination "causal".
+
+    Parameters
+    ----------
+    question : Question
+        K, delta, epsilon, sigma or bounds.
+    resolution : float > 0, optional
+        Stop without a winner once a lead of this size would have been found; by default 0.05 sigma, or none if
+        epsilon = 0.
+    """
+
+    name = "reference champions"
+
+    def __init__(self, question: Question, *, resolution: float | None = None) -> None:
+        epsilon, bounds = question.epsilon, question.bounds
+        self.e = math.log(1 / question.delta)
+        self.evidence: Evidence
+        if bounds is not None:
+            self.origin, self.unit, scale = bounds[0], bounds[1] - bounds[0], (bounds[1] - bounds[0]) / 2
+            self.evidence = BoundedEvidence(epsilon)
+        else:
+            self.origin, self.unit, scale = 0.0, question.sigma, question.sigma
+            self.evidence = CleanEvidence() if epsilon == 0 else LatticeEvidence(epsilon)
+        if resolution is None and epsilon > 0:
+            resolution = 0.05 * scale
+        self.last_round = math.inf if resolution is None else 4 * self.e * (scale / resolution) ** 2
+        self.clean = bounds is None and epsilon == 0
+        self.survivors = list(range(question.arms))
+        self.champion, self.second = 0, 1
+        self.locations = [math.nan] * question.arms
+        self.rewards: list[list[float]] = [[] for _ in range(question.arms)]
+        self.used = [0] * question.arms
+        self.n = 0  # rounds
+        self.stopped = False
+
+    def needs(self, arm: int) -> int:
+        """Rewards of an arm in a round."""
+        return champion_pulls(len(self.survivors)) if arm == self.champion else 1
+
+    def choose(self, pending: NDArray[np.int64]) -> int:
+        """Pull the champion, then each other survivor, as often as the round needs; outstanding pulls count as made."""
+
+        def complete(arm: int) -> int:
+            return int((len(self.rewards[arm]) - self.used[arm] + pending[arm]) // self.needs(arm))
+
+        return min(self.survivors, key=lambda arm: (complete(arm), arm != self.champion, arm))
+
+    def observe(self, arm: int, reward: float) -> None:
+        """Take in a reward; a round ends when every survivor has what it needs, and a check follows if one is due."""
+        self.rewards[arm].append((reward - self.origin) / self.unit)
+        while not self.stopped and all(len(self.rewards[i]) - self.used[i] >= self.needs(i) for i in self.survivors):
+            self.end_round()
+
+    def end_round(self) -> None:
+        taken = {}
+        for i in self.survivors:
+            taken[i] = self.rewards[i][self.used[i] : self.used[i] + self.needs(i)]
+            self.used[i] += len(taken[i])
+        many = tuple(taken.pop(self.champion))
+        self.evidence.add(Round(self.champion, self.second, many, {i: x for i, (x,) in taken.items()}))
+        self.n += 1
+        if is_checked(self.n, clean=self.clean):
+            for a in list(self.survivors):
+                if len(self.survivors) > 1 and self.evidence.is_enough(a, self.e):
+                    self.survivors.remove(a)
+        self.stopped = len(self.survivors) == 1 or self.n >= self.last_round
+        if is_renewed(self.n):
+            for i in self.survivors:
+                self.locations[i] = self.evidence.locate(i)
+        if not self.stopped and (is_renewed(self.n) or {self.champion, self.second} - set(self.survivors)):
+            ranked = sorted(self.survivors, key=lambda i: (-self.locations[i], i))
+            self.champion, self.second = ranked[:2]
+
+    def decision(self) -> int | None:
+        """The last survivor; -1 if as many rounds have passed as the resolution asks for."""
+        if not self.stopped:
+            return None
+        return self.survivors[0] if len(self.survivors) == 1 else NO_WINNER
+
+    def estimates(self) -> Sequence[Estimate]:
+        """Sample means, without intervals; arms that were dropped are not active."""
+        return [
+            Estimate(
+                self.origin + self.unit * math.fsum(rewards) / len(rewards) if rewards else math.nan,
+                active=arm in self.survivors,
+            )
+            for arm, rewards in enumerate(self.rewards)
+        ]

@@ -1,0 +1,304 @@
+"""Evidence by champions: the bets, the infimum, and the promise against adversaries that see the state."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+import bestarm as ba
+from bestarm.policies.policy import Question
+from bestarm.reference import Champions
+from bestarm.reference.champion_bets import BoundedEvidence, CleanEvidence, Round, restarts
+from bestarm.reference.champion_lattice import Bets, LatticeEvidence, Search
+from bestarm.reference.evidence import log_sum
+from bestarm.reference.lattice import PARTS, SIZE
+
+Array = NDArray[np.float64]
+Attack = Callable[[Champions, int, float], float]
+NONE = np.zeros(64, np.int64)
+
+
+def run(policy: Champions, pull: Callable[[int], float], pulls: int) -> list[int]:
+    arms: list[int] = []
+    while policy.decision() is None and len(arms) < pulls:
+        arms.append(policy.choose(NONE[: len(policy.rewards)]))
+        policy.observe(arms[-1], pull(arms[-1]))
+    return arms
+
+
+def test_a_round_pulls_the_champion_first_and_most() -> None:
+    policy = Champions(Question(4, 1e-9, 0.0, 1.0))
+    arms = run(policy, lambda arm: [0.0, 0.0, 0.5, 0.0][arm], 15)
+    assert arms == [0, 0, 1, 2, 3, 2, 2, 0, 1, 3, 2, 2, 0, 1, 3]
+    assert (policy.champion, policy.second, policy.n) == (2, 0, 3)
+
+
+def test_a_batch_plans_as_many_rounds_as_it_takes_and_rewards_in_any_order_give_the_same_rounds() -> None:
+    policy, late = (Champions(Question(3, 1e-9, 0.0, 1.0)) for _ in range(2))
+    pending = np.zeros(3, np.int64)
+    asked = []
+    for _ in range(7):
+        asked.append(policy.choose(pending))
+        pending[asked[-1]] += 1
+    assert asked == [0, 1, 2, 0, 1, 2, 0]
+    tape = np.random.default_rng(1).normal(size=(3, 20))
+    for s, arm in itertools.product(range(20), range(3)):
+        policy.observe(arm, tape[arm, s])
+    for arm, s in itertools.product(range(3), range(20)):
+        late.observe(arm, tape[arm, s])
+    assert policy.n == late.n == 20
+    assert isinstance(policy.evidence, CleanEvidence)
+    assert isinstance(late.evidence, CleanEvidence)
+    assert [policy.evidence.log_W(a) for a in range(3)] == [late.evidence.log_W(a) for a in range(3)]
+
+
+def test_clean_evidence_is_the_sum_that_section_19_says() -> None:
+    evidence = CleanEvidence()
+    evidence.add(Round(0, 1, (0.5, 1.0), {1: 0.1, 2: -0.3}))
+    evidence.add(Round(1, 0, (0.2, 0.4), {0: 0.9, 2: -0.5}))
+    evidence.add(Round(0, 1, (0.7,), {1: 0.0}))
+    by_hand = {
+        0: [(0.1 - 0.75, 1.5), (0.3 - 0.9, 1.5), (0.0 - 0.7, 2.0)],
+        1: [(0.75 - 0.1, 1.5), (0.9 - 0.3, 1.5), (0.7 - 0.0, 2.0)],
+        2: [(0.75 + 0.3, 1.5), (0.3 + 0.5, 1.5)],
+    }
+    for a, steps in by_hand.items():
+        total = 0.0
+        for i, tau in enumerate([0, 1, 2][: len(steps)]):
+            lead, spread = (sum(column) for column in zip(*steps[tau:], strict=True))
+            for k, log_weight in zip(evidence.k, evidence.log_weights, strict=True):
+                total += math.exp(log_weight + k * lead - k**2 / 2 * spread) / ((i + 1) * (i + 2))
+        assert evidence.log_W(a) == pytest.approx(math.log(total), rel=1e-12)
+
+
+def test_restarts_have_weights_that_sum_to_one() -> None:
+    begin, log_weights = restarts(2**40)
+    assert begin[:5] == [0, 1, 2, 4, 8]
+    assert 0.97 < np.exp(log_weights).sum() < 1.0
+
+
+# --------------------------------------------------------------------------------------------------------------- bets
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 32])
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.3])
+def test_a_shared_stake_is_a_bet_at_every_size(size: int, epsilon: float) -> None:
+    """Its mean is at most phi for normal and two-point laws, phi rises on the cell, and the flat bet is below it."""
+    bets = Bets(epsilon, size)
+    x, weight = np.polynomial.hermite_e.hermegauss(80)
+    laws = [(x, weight / weight.sum()), (np.array([-1.0, 1.0]), np.array([0.5, 0.5]))]
+    d = np.linspace(-SIZE / 2, SIZE / 2, 9)
+    for place, bet in enumerate(bets.bets):
+        phi = np.asarray(bet.phi(d))
+        assert (np.diff(phi) >= 0.0).all()
+        prices = np.exp(bets.log_prices[:: PARTS // 8, place] / size)
+        assert prices == pytest.approx((1 - epsilon) * phi + epsilon * bet.C, rel=1e-12)
+        for values, chances in laws:
+            for mean, most in zip(d, phi, strict=True):
+                assert chances @ bet.h(values + mean) <= most + 1e-9
+        y = np.linspace(-30.0, 30.0, 2001)
+        flat = bet.h(np.maximum(y, bet.y_least))
+        assert (flat <= bet.h(y) + 1e-12).all()
+        assert (np.diff(flat) >= -1e-12).all()
+        assert (flat >= bet.least - 1e-12).all()
+
+
+def test_bounded_bets_of_a_size_are_priced_at_their_mean() -> None:
+    evidence = BoundedEvidence(0.05)
+    for size, m in itertools.product((1, 2, 8), (0.0, 0.3, 1.0)):
+        h0, h1 = (np.exp(evidence.log_h((value,) * size)) for value in (0.0, 1.0))
+        mean = ((1 - m) * h0 ** (1 / size) + m * h1 ** (1 / size)) * 0.95 + 0.05 * h1 ** (1 / size)
+        unclipped = evidence.clips == 1.0
+        price = np.exp(evidence.log_price(size, m) / size)
+        assert price[unclipped] == pytest.approx(mean[unclipped], rel=1e-9)
+        assert (price >= mean - 1e-9).all()
+
+
+# ----------------------------------------------------------------------------------------------------------- infimum
+
+
+def three_opponents(seed: int, epsilon: float = 0.05) -> LatticeEvidence:
+    """Arm 0 is far below; its opponents were 1 (once), 2 and 3 (most of the rounds)."""
+    rng = np.random.default_rng(seed)
+    evidence, means = LatticeEvidence(epsilon), [0.0, 1.0, 1.5, 1.8]
+    for t in range(40):
+        champion = 1 if t == 0 else 2 if t < 12 else 3
+        second = 1 if champion != 1 else 2
+        x = rng.normal(means, 1.0, (2, 4))
+        x[0, rng.random(4) < epsilon] = -1000.0
+        one = {i: float(x[0, i]) for i in range(4) if i != champion}
+        evidence.add(Round(champion, second, tuple(x[:, champion].tolist()), one))
+    return evidence
+
+
+def log_M(evidence: LatticeEvidence, a: int, m: float, of: dict[int, float]) -> float:
+    """The process of arm a at given means of all opponents, with exact prices."""
+    parts = evidence.played.parts[a]
+    begin, log_starts = restarts(len(parts))
+
+    def log_factor(rewards: tuple[float, ...], mean: float, up: bool) -> Array:
+        cell = math.floor(mean / SIZE + 1 / 2) * SIZE
+        bets = evidence.bets(len(rewards)).bets
+        y, d = np.array(rewards) - cell, np.array([mean - cell])
+        y, d = (y, d) if up else (-y, -d)
+        price = [(1 - evidence.epsilon) * float(bet.phi(d)[0]) + evidence.epsilon * bet.C for bet in bets]
+        return np.asarray([np.log(bet.h(y)).sum() for bet in bets] - len(rewards) * np.log(price))
+
+    ups = np.array([log_factor(part.ups, of[part.opponent], True) for part in parts])
+    downs = np.array([log_factor(part.downs, m, False) for part in parts])
+    by_start = [evidence.mixture.log_W(ups[tau:].sum(axis=0), downs[tau:].sum(axis=0), 0) for tau in begin]
+    return float(log_sum(log_starts + np.array(by_start)))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_is_enough_is_enough_at_all_means(seed: int) -> None:
+    """The largest e that is enough, against the process at 100 random means with all opponents at m or below."""
+    evidence = three_opponents(seed)
+    low, high = -20.0, 60.0
+    while high - low > 0.2:
+        e = (low + high) / 2
+        low, high = (e, high) if evidence.is_enough(0, e) else (low, e)
+    rng = np.random.default_rng(seed)
+    least = math.inf
+    for _ in range(100):
+        m = rng.normal(0.8, 1.0)
+        of = {b: m - (rng.random() < 0.5) * rng.exponential(2.0) for b in (1, 2, 3)}
+        least = min(least, log_M(evidence, 0, m, of))
+    at_one_mean = min(log_M(evidence, 0, m, dict.fromkeys((1, 2, 3), m)) for m in np.arange(-0.5, 2.5, 0.05))
+    assert low <= min(least, at_one_mean) + 1e-9
+    assert at_one_mean - low < 1.0  # and the bound is close
+    assert low > 3.0
+
+
+def test_opponents_far_below_do_not_drop_the_best_arm() -> None:
+    """With all ups priced at the mean of the best arm, 8 above the others, its process would be huge."""
+    (place,) = (i for i, bet in enumerate(Bets(0.05, 1).bets) if (bet.r, bet.a) == (-1.2, 0.3))
+    bet, log_prices = Bets(0.05, 1).bets[place], Bets(0.05, 1).log_prices[:, place]
+    x, weight = np.polynomial.hermite_e.hermegauss(80)
+    mean = 0.95 * weight / weight.sum() @ bet.h(x - 3.0) + 0.05 * bet.C
+    assert (round(mean, 2), round(float(np.exp(log_prices[-1])), 2)) == (1.33, 1.04)
+    rng = np.random.default_rng(4)
+    evidence = LatticeEvidence(0.05)
+    for _ in range(60):
+        evidence.add(Round(1, 2, tuple(rng.normal(0.0, 1.0, 2).tolist()), {0: rng.normal(8.0), 2: rng.normal(0.0)}))
+    parts = evidence.played.parts[0]
+    search = Search(evidence, 0, parts, 1, [], math.log(10.0))
+    at_one_mean = min(float(search.log_E(search.up(1, cell)[PARTS], search.down(cell)[0])) for cell in range(16, 48))
+    assert at_one_mean > 20.0
+    assert not evidence.is_enough(0, math.log(2.0))
+
+
+# ----------------------------------------------------------------------------------------------------------- promise
+
+
+def greatest(policy: Champions, arm: int, x: float) -> float:
+    """Multiply the process of the best arm, 0, by the most there is."""
+    return -1000.0 if arm == 0 else 1000.0
+
+
+def unseat(policy: Champions, arm: int, x: float) -> float:
+    """Keep the best arm from being champion; push champions up, and leave all others as they would be."""
+    if arm == 0:
+        return -1000.0 if policy.champion == 0 else min(x, -1.5)
+    return 1000.0 if arm in (policy.champion, policy.second) else x
+
+
+def seat_the_lucky(policy: Champions, arm: int, x: float) -> float:
+    """Raise the arm that is ahead by luck, so that it stays champion, and hide the rest among clean rewards."""
+    means = [float(np.mean(rewards)) if rewards else 0.0 for rewards in policy.rewards]
+    lucky = 1 + int(np.argmax(means[1:]))
+    return 1000.0 if arm == lucky else -1.5 if arm == 0 else 0.0
+
+
+ATTACKS: dict[str, Attack] = {"greatest": greatest, "unseat": unseat, "seat the lucky": seat_the_lucky}
+
+
+def wrong(
+    means: list[float], delta: float, epsilon: float, trials: int, pulls: int, attack: Attack, seed: int, **given: Any
+) -> int:
+    """Trials in which another arm than 0 was named, or 0 was dropped."""
+    found = 0
+    for trial in range(trials):
+        rng = np.random.default_rng([seed, trial])
+        policy = Champions(Question(len(means), delta, epsilon, 1.0, **given), resolution=1e-3)
+
+        def pull(arm: int, rng: Any = rng, policy: Champions = policy) -> float:
+            bounded = policy.unit == 1.0 and "bounds" in given
+            x = float(rng.random() < means[arm]) if bounded else rng.normal(means[arm])
+            if rng.random() >= epsilon:
+                return x
+            fake = attack(policy, arm, x)
+            return min(max(fake, 0.0), 1.0) if bounded else fake
+
+        run(policy, pull, pulls)
+        found += 0 not in policy.survivors
+    return found
+
+
+def refuted(found: int, trials: int, delta: float) -> bool:
+    return bool(binom.sf(found - 1, trials, delta) < 1e-3)
+
+
+@pytest.mark.parametrize("arms", [2, 4, 10])
+def test_the_best_of_clean_near_ties_is_kept(arms: int) -> None:
+    """60 trials at delta = 0.5, 30 rounds."""
+    found = wrong([0.02] + [0.0] * (arms - 1), 0.5, 0.0, 60, 35 * arms, greatest, 1)
+    assert not refuted(found, 60, 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [0.3, 0.5])
+@pytest.mark.parametrize("arms", [2, 4, 10, 50])
+def test_the_promise_on_clean_near_ties(arms: int, delta: float) -> None:
+    found = wrong([0.02] + [0.0] * (arms - 1), delta, 0.0, 300, min(70 * arms, 1500), greatest, 2)
+    assert not refuted(found, 300, delta)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("arms", [2, 4, 10])
+def test_the_promise_on_near_ties_with_bounds(arms: int, attack: str) -> None:
+    """100 trials at delta = 0.5, epsilon = 0.05, against adversaries that see the state."""
+    means = [0.51] + [0.5] * (arms - 1)
+    found = wrong(means, 0.5, 0.05, 100, 40 * arms, ATTACKS[attack], 3, bounds=(0.0, 1.0))
+    assert not refuted(found, 100, 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("arms", [2, 4])
+def test_the_promise_on_near_ties_with_fakes(arms: int, attack: str) -> None:
+    """60 trials at delta = 0.5, epsilon = 0.05, against adversaries that see the state."""
+    found = wrong([0.02] + [0.0] * (arms - 1), 0.5, 0.05, 60, 40 * arms, ATTACKS[attack], 4)
+    assert not refuted(found, 60, 0.5)
+
+
+# ------------------------------------------------------------------------------------------------------- as a policy
+
+
+def test_it_goes_where_the_name_of_a_method_goes() -> None:
+    bandit = ba.Bandit([ba.Gaussian(mean) for mean in (2.5, 1.0, 0.5)])
+    trials = ba.simulate(bandit, Champions, delta=0.05, trials=20, seed=3)
+    assert trials.wrong == 0
+    result = ba.identify(bandit.stream(1).pull, 3, delta=0.05, epsilon=0.0, sigma=1.0, method=Champions)
+    assert result.best == 0
+
+
+@pytest.mark.slow
+def test_it_needs_fewer_rewards_than_all_pairs() -> None:
+    """Ten arms, nine of them 0.5 sigma below the best: at most 2.1 times the information bound, 100 trials."""
+    means = [0.5] + [0.0] * 9
+    bandit = ba.Bandit([ba.Gaussian(mean) for mean in means])
+    trials = ba.simulate(bandit, Champions, delta=0.01, trials=100, seed=7)
+    bound = ba.theory.lower_bound(means, 0.01, kind="characteristic")
+    assert trials.wrong == 0
+    assert trials.mean_pulls < 2.1 * bound
+    pairs = ba.simulate(bandit, "certified", delta=0.01, trials=400, seed=7)
+    assert pairs.mean_pulls > 2.5 * bound
