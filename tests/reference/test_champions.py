@@ -60,7 +60,7 @@ def test_a_batch_plans_as_many_rounds_as_it_takes_and_rewards_in_any_order_give_
 
 
 def test_clean_evidence_is_the_sum_that_section_19_says() -> None:
-    evidence = CleanEvidence()
+    evidence = CleanEvidence(3)
     evidence.add(Round(0, 1, (0.5, 1.0), {1: 0.1, 2: -0.3}))
     evidence.add(Round(1, 0, (0.2, 0.4), {0: 0.9, 2: -0.5}))
     evidence.add(Round(0, 1, (0.7,), {1: 0.0}))
@@ -79,7 +79,7 @@ def test_clean_evidence_is_the_sum_that_section_19_says() -> None:
 
 
 def test_restarts_have_weights_that_sum_to_one() -> None:
-    begin, log_weights = restarts(2**40)
+    begin, log_weights = restarts(2**40, 3)
     assert begin[:5] == [0, 1, 2, 4, 8]
     assert 0.97 < np.exp(log_weights).sum() < 1.0
 
@@ -111,7 +111,7 @@ def test_a_shared_stake_is_a_bet_at_every_size(size: int, epsilon: float) -> Non
 
 
 def test_bounded_bets_of_a_size_are_priced_at_their_mean() -> None:
-    evidence = BoundedEvidence(0.05)
+    evidence = BoundedEvidence(3, 0.05)
     for size, m in itertools.product((1, 2, 8), (0.0, 0.3, 1.0)):
         h0, h1 = (np.exp(evidence.log_h((value,) * size)) for value in (0.0, 1.0))
         mean = ((1 - m) * h0 ** (1 / size) + m * h1 ** (1 / size)) * 0.95 + 0.05 * h1 ** (1 / size)
@@ -127,7 +127,7 @@ def test_bounded_bets_of_a_size_are_priced_at_their_mean() -> None:
 def three_opponents(seed: int, epsilon: float = 0.05) -> LatticeEvidence:
     """Arm 0 is far below; its opponents were 1 (once), 2 and 3 (most of the rounds)."""
     rng = np.random.default_rng(seed)
-    evidence, means = LatticeEvidence(epsilon), [0.0, 1.0, 1.5, 1.8]
+    evidence, means = LatticeEvidence(4, epsilon), [0.0, 1.0, 1.5, 1.8]
     for t in range(40):
         champion = 1 if t == 0 else 2 if t < 12 else 3
         second = 1 if champion != 1 else 2
@@ -141,7 +141,7 @@ def three_opponents(seed: int, epsilon: float = 0.05) -> LatticeEvidence:
 def log_M(evidence: LatticeEvidence, a: int, m: float, of: dict[int, float]) -> float:
     """The process of arm a at given means of all opponents, with exact prices."""
     parts = evidence.played.parts[a]
-    begin, log_starts = restarts(len(parts))
+    begin, log_starts = restarts(len(parts), evidence.arms)
 
     def log_factor(rewards: tuple[float, ...], mean: float, up: bool) -> Array:
         cell = math.floor(mean / SIZE + 1 / 2) * SIZE
@@ -185,7 +185,7 @@ def test_opponents_far_below_do_not_drop_the_best_arm() -> None:
     mean = 0.95 * weight / weight.sum() @ bet.h(x - 3.0) + 0.05 * bet.C
     assert (round(mean, 2), round(float(np.exp(log_prices[-1])), 2)) == (1.33, 1.04)
     rng = np.random.default_rng(4)
-    evidence = LatticeEvidence(0.05)
+    evidence = LatticeEvidence(3, 0.05)
     for _ in range(60):
         evidence.add(Round(1, 2, tuple(rng.normal(0.0, 1.0, 2).tolist()), {0: rng.normal(8.0), 2: rng.normal(0.0)}))
     parts = evidence.played.parts[0]

@@ -26,12 +26,19 @@ class Round:
     one: dict[int, float]
 
 
-def restarts(n: int) -> tuple[list[int], Floats]:
+def restarts(n: int, arms: int) -> tuple[list[int], Floats]:
     """The rounds after which copies of a process start that have begun by round n, and the logs of their weights.
 
-    >>> restarts(5)[0], [round(1 / float(weight)) for weight in np.exp(restarts(5)[1])]
+    >>> restarts(5, 3)[0], [round(1 / float(weight)) for weight in np.exp(restarts(5, 3)[1])]
     ([0, 1, 2, 4], [2, 6, 12, 20])
+
+    Of two arms, each has one opponent and nothing to forget:
+
+    >>> restarts(5, 2)
+    ([0], array([0.]))
     """
+    if arms == 2:
+        return [0], np.zeros(1)
     begin = [0, *(2**i for i in range(n.bit_length()) if 2**i < n)]
     return begin, np.array([-math.log((i + 1) * (i + 2)) for i in range(len(begin))])
 
@@ -72,8 +79,9 @@ def since(steps: Floats, begin: list[int]) -> Floats:
 class CleanEvidence:
     """Sub-Gaussian rewards, none of them replaced: the mean of the many against the one; m cancels."""
 
-    def __init__(self) -> None:
+    def __init__(self, arms: int) -> None:
         bets = Clean(0)
+        self.arms = arms
         self.k, self.log_weights = bets.k, bets.log_weights
         self.played = Played()
         self.steps: dict[int, list[tuple[float, float]]] = {}  # the lead of a round and its variance
@@ -91,7 +99,7 @@ class CleanEvidence:
 
     def log_W(self, a: int) -> float:
         steps = np.array(self.steps[a])
-        begin, log_starts = restarts(len(steps))
+        begin, log_starts = restarts(len(steps), self.arms)
         lead, spread = since(steps, begin).T[:, :, None]
         terms = log_starts[:, None] + self.log_weights + self.k * lead - self.k**2 / 2 * spread
         return float(log_sum(terms.ravel()))
@@ -106,9 +114,9 @@ class CleanEvidence:
 class BoundedEvidence:
     """Rewards in [0, 1]: the bets of section 6, with u divided by the number of rewards of a side."""
 
-    def __init__(self, epsilon: float) -> None:
+    def __init__(self, arms: int, epsilon: float) -> None:
         bets = bounded_bets(epsilon)
-        self.epsilon = epsilon
+        self.arms, self.epsilon = arms, epsilon
         self.u, self.clips = np.array([bet.u for bet in bets]), np.array([bet.c for bet in bets])
         self.mixture = Mixture(np.log([bet.weight for bet in bets]), np.zeros(len(bets)), 0.88, 0.08, 0.02)
         self.played = Played()
@@ -139,7 +147,7 @@ class BoundedEvidence:
     def least_log_W(self, a: int, enough: float = -math.inf) -> float:
         """Infimum over m in [0, 1]: log W is convex. A value below `enough` will do in its place."""
         parts = self.played.parts[a]
-        begin, log_starts = restarts(len(parts))
+        begin, log_starts = restarts(len(parts), self.arms)
         ups, downs = (since(np.array(side), begin) for side in zip(*self.steps[a], strict=True))
         shapes = sorted({(len(part.ups), len(part.downs)) for part in parts})
         rounds = {

@@ -46,8 +46,8 @@ class Bets:
 class LatticeEvidence:
     """Sub-Gaussian rewards; ups and downs by the lattice of section 5."""
 
-    def __init__(self, epsilon: float) -> None:
-        self.epsilon = epsilon
+    def __init__(self, arms: int, epsilon: float) -> None:
+        self.arms, self.epsilon = arms, epsilon
         weights = np.array([bet.weight for bet in lattice_bets("causal", epsilon)])
         self.mixture = Mixture(np.log(weights / weights.sum()), np.zeros(len(weights)), 0.6, 0.3, 0.05)
         self.played = Played()
@@ -103,7 +103,7 @@ class Search:
 
     @cached_property
     def begin(self) -> list[int]:
-        return restarts(len(self.parts))[0]
+        return restarts(len(self.parts), self.evidence.arms)[0]
 
     def prices(self, up: bool, opponent: int | None) -> Floats:
         """Log prices at the ends of sub-cells of the rounds with an opponent (of all rounds if None)."""
@@ -133,11 +133,11 @@ class Search:
         return np.asarray(since(logs, self.begin) - self.prices(False, None)[::-1])
 
     def log_E(self, up: Floats, down: Floats) -> Floats:
-        starts = restarts(len(self.parts))[1]
+        starts = restarts(len(self.parts), self.evidence.arms)[1]
         return log_sum(starts + self.evidence.mixture.log_W(up, down, 0))
 
     def log_alone(self, evidence: Floats) -> float:
-        mixture, starts = self.evidence.mixture, restarts(len(self.parts))[1]
+        mixture, starts = self.evidence.mixture, restarts(len(self.parts), self.evidence.arms)[1]
         return math.log(mixture.alone) + float(log_sum(starts + mixture.log_alone(evidence, 0)))
 
     def is_enough(self, p: int) -> bool:

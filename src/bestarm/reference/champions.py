@@ -75,10 +75,10 @@ class Champions:
         self.evidence: Evidence
         if bounds is not None:
             self.origin, self.unit, scale = bounds[0], bounds[1] - bounds[0], (bounds[1] - bounds[0]) / 2
-            self.evidence = BoundedEvidence(epsilon)
+            self.evidence = BoundedEvidence(question.arms, epsilon)
         else:
             self.origin, self.unit, scale = 0.0, question.sigma, question.sigma
-            self.evidence = CleanEvidence() if epsilon == 0 else LatticeEvidence(epsilon)
+            self.evidence = CleanEvidence(question.arms) if epsilon == 0 else LatticeEvidence(question.arms, epsilon)
         if resolution is None and epsilon > 0:
             resolution = 0.05 * scale
         self.last_round = math.inf if resolution is None else 4 * self.e * (scale / resolution) ** 2
