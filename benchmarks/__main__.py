@@ -15,6 +15,7 @@ from pathlib import Path
 
 from benchmarks import (
     answers,
+    champions,
     cores,
     cost,
     evidence,
@@ -41,6 +42,7 @@ BEGIN, END = "<!-- numbers: written by make bench -->", "<!-- end of numbers -->
 PARTS: dict[str, Callable[[bool], Section]] = {
     "evidence": evidence.measure,
     "peers-rewards": peer_rewards.measure,
+    "champions": champions.measure,
     "cost": cost.measure,
     "arms": growth.with_arms,
     "rewards": growth.with_rewards,

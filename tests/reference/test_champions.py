@@ -292,6 +292,11 @@ def test_it_goes_where_the_name_of_a_method_goes() -> None:
 
 
 @pytest.mark.slow
+def test_it_keeps_the_rules_of_a_policy() -> None:
+    assert "decides once" in str(ba.testing.check_method(Champions))
+
+
+@pytest.mark.slow
 def test_it_needs_fewer_rewards_than_all_pairs() -> None:
     """Ten arms, nine of them 0.5 sigma below the best: at most 2.1 times the information bound, 100 trials."""
     means = [0.5] + [0.0] * 9
