@@ -37,10 +37,10 @@ def champion_pulls(survivors: int) -> int:
     """Pulls of the champion in a round: the power of two r with the least (survivors - 1 + r) (1 + 1/r).
 
     >>> [champion_pulls(survivors) for survivors in (2, 3, 4, 10, 50, 1024)]
-    [1, 1, 2, 4, 8, 32]
+    [1, 2, 2, 4, 8, 32]
     """
     powers: list[int] = [2**i for i in range(11)]
-    return min(powers, key=lambda r: ((survivors - 1 + r) * (r + 1) / r, r))
+    return min(powers, key=lambda r: ((survivors - 1 + r) * (r + 1) / r, -r))
 
 
 def is_renewed(n: int) -> bool:
