@@ -15,7 +15,7 @@ from scipy.stats import binom
 import bestarm as ba
 from bestarm.policies.policy import Question
 from bestarm.reference import Champions
-from bestarm.reference.champion_bets import BoundedEvidence, CleanEvidence, Round, restarts
+from bestarm.reference.champion_bets import BoundedEvidence, CleanEvidence, Margin, Round, restarts
 from bestarm.reference.champion_lattice import Bets, LatticeEvidence, Search
 from bestarm.reference.evidence import log_sum
 from bestarm.reference.lattice import PARTS, SIZE
@@ -158,24 +158,62 @@ def log_M(evidence: LatticeEvidence, a: int, m: float, of: dict[int, float]) -> 
     return float(log_sum(log_starts + np.array(by_start)))
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_what_is_enough_is_enough_at_all_means(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "margin"), [(0, Margin()), (1, Margin()), (2, Margin(3, 0.4)), (3, Margin(2, 0.4))])
+def test_what_is_enough_is_enough_at_all_means(seed: int, margin: Margin) -> None:
     """The largest e that is enough, against the process at 100 random means with all opponents at m or below."""
     evidence = three_opponents(seed)
+    ahead = {b: margin.tau * (b == margin.over) for b in (1, 2, 3)}
     low, high = -20.0, 60.0
     while high - low > 0.2:
         e = (low + high) / 2
-        low, high = (e, high) if evidence.is_enough(0, e) else (low, e)
+        low, high = (e, high) if evidence.is_enough(0, e, margin) else (low, e)
     rng = np.random.default_rng(seed)
     least = math.inf
     for _ in range(100):
         m = rng.normal(0.8, 1.0)
-        of = {b: m - (rng.random() < 0.5) * rng.exponential(2.0) for b in (1, 2, 3)}
+        of = {b: m - ahead[b] - (rng.random() < 0.5) * rng.exponential(2.0) for b in (1, 2, 3)}
         least = min(least, log_M(evidence, 0, m, of))
-    at_one_mean = min(log_M(evidence, 0, m, dict.fromkeys((1, 2, 3), m)) for m in np.arange(-0.5, 2.5, 0.05))
+    at_one_mean = min(log_M(evidence, 0, m, {b: m - ahead[b] for b in ahead}) for m in np.arange(-0.5, 2.5, 0.05))
     assert low <= min(least, at_one_mean) + 1e-9
     assert at_one_mean - low < 1.0  # and the bound is close
     assert low > 3.0
+
+
+def test_a_margin_with_bounds_is_that_of_the_means() -> None:
+    """The infimum against a grid of means, each opponent at m or 0.1 below it."""
+    rng = np.random.default_rng(6)
+    evidence = BoundedEvidence(3, 0.05)
+    for t in range(40):
+        x = (rng.random((2, 3)) < [0.3, 0.5, 0.7]).astype(float)
+        champion = 1 if t < 10 else 2
+        one = {i: float(x[0, i]) for i in range(3) if i != champion}
+        evidence.add(Round(champion, 3 - champion, tuple(x[:, champion].tolist()), one))
+    margin = Margin(2, 0.1)
+    begin, log_starts = restarts(40, 3)
+    parts = evidence.played.parts[0]
+    ups, downs = (np.array(side) for side in zip(*evidence.steps[0], strict=True))
+    heights = []
+    for m in np.linspace(0.1, 1.0, 181):
+        up = ups - [evidence.log_price(2, m - 0.1 * (part.opponent == 2)) for part in parts]
+        down = downs - evidence.log_price(1, 1 - m)
+        by_start = [evidence.mixture.log_W(up[tau:].sum(axis=0), down[tau:].sum(axis=0), 0) for tau in begin]
+        heights.append(float(log_sum(log_starts + np.array(by_start))))
+    least = evidence.least_log_W(0, margin=margin)
+    assert min(heights) - 0.01 < least <= min(heights) + 1e-9
+    assert least > evidence.least_log_W(0) + 0.1
+
+
+def test_it_stops_at_an_arm_that_is_good_enough() -> None:
+    """Exact ties end, and an arm that is not good enough is hardly ever named: 60 trials at delta = 0.5."""
+    bad = 0
+    for trial in range(60):
+        rng = np.random.default_rng([8, trial])
+        policy = Champions(Question(3, 0.5, 0.0, 1.0), good_enough=0.5)
+        run(policy, lambda arm, rng=rng: rng.normal([0.0, 0.0, -0.6][arm]), 3000)  # type: ignore[misc]
+        assert policy.decision() in (0, 1, 2)
+        bad += policy.decision() == 2
+    assert not refuted(bad, 60, 0.5)
+    assert bad < 10
 
 
 def test_opponents_far_below_do_not_drop_the_best_arm() -> None:

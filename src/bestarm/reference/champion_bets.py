@@ -68,6 +68,17 @@ class Played:
         return [x for part in self.parts[arm] for x in part.downs]
 
 
+@dataclass(frozen=True)
+class Margin:
+    """The claim to be refuted says that arm a is ahead of one arm by at least `tau`, and of all others at all."""
+
+    over: int = -1
+    tau: float = 0.0
+
+
+NO_MARGIN = Margin()
+
+
 def since(steps: Floats, begin: list[int]) -> Floats:
     """Sums of the rows from each of `begin` on."""
     return np.array([np.sum(steps[first:], axis=0) for first in begin])
@@ -97,15 +108,16 @@ class CleanEvidence:
         own = self.played.own(arm)
         return math.fsum(own) / len(own)
 
-    def log_W(self, a: int) -> float:
-        steps = np.array(self.steps[a])
+    def log_W(self, a: int, margin: Margin = NO_MARGIN) -> float:
+        gained = np.array([[margin.tau * (part.opponent == margin.over), 0.0] for part in self.played.parts[a]])
+        steps = np.array(self.steps[a]) + gained
         begin, log_starts = restarts(len(steps), self.arms)
         lead, spread = since(steps, begin).T[:, :, None]
         terms = log_starts[:, None] + self.log_weights + self.k * lead - self.k**2 / 2 * spread
         return float(log_sum(terms.ravel()))
 
-    def is_enough(self, a: int, e: float) -> bool:
-        return self.log_W(a) >= e
+    def is_enough(self, a: int, e: float, margin: Margin = NO_MARGIN) -> bool:
+        return self.log_W(a, margin) >= e
 
 
 # ------------------------------------------------------------------------------------------------------------- bounds
@@ -144,24 +156,25 @@ class BoundedEvidence:
         phi, most = 1 + u * np.minimum(m, self.clips), 1 + u * self.clips
         return np.asarray(size * np.log((1 - self.epsilon) * phi + self.epsilon * most))
 
-    def least_log_W(self, a: int, enough: float = -math.inf) -> float:
-        """Infimum over m in [0, 1]: log W is convex. A value below `enough` will do in its place."""
+    def least_log_W(self, a: int, enough: float = -math.inf, margin: Margin = NO_MARGIN) -> float:
+        """Infimum over m in [tau, 1]: log W is convex. A value below `enough` will do in its place."""
         parts = self.played.parts[a]
         begin, log_starts = restarts(len(parts), self.arms)
         ups, downs = (since(np.array(side), begin) for side in zip(*self.steps[a], strict=True))
-        shapes = sorted({(len(part.ups), len(part.downs)) for part in parts})
-        rounds = {
-            shape: since(np.array([float((len(part.ups), len(part.downs)) == shape) for part in parts]), begin)[:, None]
-            for shape in shapes
-        }
+        shape_of = [(len(part.ups), len(part.downs), part.opponent == margin.over) for part in parts]
+        shapes = sorted(set(shape_of))
+        rounds = {shape: since(np.array([float(one == shape) for one in shape_of]), begin)[:, None] for shape in shapes}
 
         def height(m: float) -> float:
-            up = ups - sum(rounds[shape] * self.log_price(shape[0], m) for shape in shapes)
-            down = downs - sum(rounds[shape] * self.log_price(shape[1], 1 - m) for shape in shapes)
+            up, down = ups, downs
+            for shape in shapes:
+                many, few, ahead = shape
+                up = up - rounds[shape] * self.log_price(many, m - margin.tau * ahead)
+                down = down - rounds[shape] * self.log_price(few, 1 - m)
             return float(log_sum(log_starts + self.mixture.log_W(up, down, 0)))
 
-        near = height(self.locate(a))
-        return near if near < enough else least_convex(height, 0.0, 1.0)
+        near = height(max(self.locate(a), margin.tau))
+        return near if near < enough else least_convex(height, margin.tau, 1.0)
 
-    def is_enough(self, a: int, e: float) -> bool:
-        return self.least_log_W(a, e) >= e
+    def is_enough(self, a: int, e: float, margin: Margin = NO_MARGIN) -> bool:
+        return self.least_log_W(a, e, margin) >= e

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from bestarm.reference.champion_bets import Part, Played, Round, restarts, since
+from bestarm.reference.champion_bets import NO_MARGIN, Margin, Part, Played, Round, restarts, since
 from bestarm.reference.evidence import Floats, Mixture, log_sum
 from bestarm.reference.lattice import PARTS, SIZE, LatticeBet, lattice_bets, smallest_guard
 
@@ -77,16 +77,15 @@ class LatticeEvidence:
         raw, flat = zip(*done, strict=True)
         return np.array(raw), np.array(flat)
 
-    def is_enough(self, a: int, e: float) -> bool:
+    def is_enough(self, a: int, e: float, margin: Margin = NO_MARGIN) -> bool:
         parts = self.played.parts[a]
         count: dict[int, int] = {}
         for part in parts:
             count[part.opponent] = count.get(part.opponent, 0) + 1
         main = max(count, key=lambda b: (count[b], -b))
         m = (self.locate(a) + self.locate(main)) / 2
-        return Search(self, a, parts, main, [b for b in count if b != main], e).is_enough(
-            math.floor((m / SIZE + 1 / 2) * PARTS)
-        )
+        search = Search(self, a, parts, main, [b for b in count if b != main], e, margin)
+        return search.is_enough(math.floor((m / SIZE + 1 / 2) * PARTS))
 
 
 @dataclass
@@ -99,7 +98,10 @@ class Search:
     main: int  # the opponent of most rounds
     others: list[int]
     e: float
+    margin: Margin = NO_MARGIN
     known: dict[tuple[bool, int | None], Floats] = field(default_factory=dict)  # prices
+    ups: dict[tuple[int, int, bool], Floats] = field(default_factory=dict)
+    downs: dict[tuple[int, bool], Floats] = field(default_factory=dict)
 
     @cached_property
     def begin(self) -> list[int]:
@@ -123,14 +125,25 @@ class Search:
 
     def up(self, b: int, cell: int, *, flat: bool = False) -> Floats:
         """Raw up log evidence of opponent b in a cell, at the ends of its sub-cells."""
+        if (b, cell, flat) not in self.ups:
+            self.ups[b, cell, flat] = self.up_of(b, cell, flat)
+        return self.ups[b, cell, flat]
+
+    def up_of(self, b: int, cell: int, flat: bool) -> Floats:
         with_b = np.array([float(part.opponent == b) for part in self.parts])[:, None]
         logs = self.evidence.logs(self.a, cell, True)[1 if flat else 0]
         return np.asarray(since(logs * with_b, self.begin) - self.prices(True, b))
 
     def down(self, cell: int, *, flat: bool = False) -> Floats:
         """Raw down log evidence of arm a in a cell, at the ends of its sub-cells, from the left."""
-        logs = self.evidence.logs(self.a, cell, False)[1 if flat else 0]
-        return np.asarray(since(logs, self.begin) - self.prices(False, None)[::-1])
+        if (cell, flat) not in self.downs:
+            logs = self.evidence.logs(self.a, cell, False)[1 if flat else 0]
+            self.downs[cell, flat] = since(logs, self.begin) - self.prices(False, None)[::-1]
+        return self.downs[cell, flat]
+
+    def shift(self, b: int) -> int:
+        """Sub-cells by which the mean of opponent b is below that of arm a, at least."""
+        return math.floor(self.margin.tau / SIZE * PARTS + 1e-9) if b == self.margin.over else 0
 
     def log_E(self, up: Floats, down: Floats) -> Floats:
         starts = restarts(len(self.parts), self.evidence.arms)[1]
@@ -143,7 +156,10 @@ class Search:
     def is_enough(self, p: int) -> bool:
         """Whether the process is at least exp(e) for all means; p is a sub-cell where it is about least."""
         middle, part = divmod(p, PARTS)
-        first = sum((self.up(b, middle)[part + 1] for b in self.others), self.up(self.main, middle)[part + 1])
+        first = np.zeros((len(self.begin), len(self.evidence.mixture.log_weights)))
+        for b in (self.main, *self.others):
+            cell, own = divmod(p - self.shift(b), PARTS)
+            first += self.up(b, cell)[own + 1]
         if self.log_E(first, self.down(middle)[part]) < self.e:
             return False
         upper = next(
@@ -153,12 +169,12 @@ class Search:
         if upper is None:
             return False
         # The least up log evidence of each other opponent at means below a cell: first of all cells below the window.
-        below = {middle - REACH: [self.up(b, middle - REACH, flat=True)[PARTS] for b in self.others]}
-        for cell in range(middle - REACH, upper):
-            below[cell + 1] = [
-                np.minimum(least, self.up(b, cell)[PARTS]) for b, least in zip(self.others, below[cell], strict=True)
-            ]
-        anywhere = sum(below[upper], np.zeros_like(first))
+        bottom = middle - REACH
+        below = {b: {bottom: self.up(b, bottom, flat=True)[PARTS]} for b in self.others}
+        for b, least in below.items():
+            for cell in range(bottom, upper):
+                least[cell + 1] = np.minimum(least[cell], self.up(b, cell)[PARTS])
+        anywhere = sum((least[upper] for least in below.values()), np.zeros_like(first))
         lower = next(
             (
                 cell
@@ -169,13 +185,21 @@ class Search:
         )
         if lower is None:
             return False
-        least_main = np.full_like(first, np.inf)
+        of_main = {lower + 1: np.full_like(first, np.inf)}
         for cell in range(lower + 1, upper):
-            of_main = self.up(self.main, cell)[1:]
-            up = np.minimum(least_main, of_main)
-            for b, least in zip(self.others, below[cell], strict=True):
-                up = up + np.minimum(least, self.up(b, cell)[1:])
-            if np.any(self.log_E(up, self.down(cell)[:-1]) < self.e):
+            of_main[cell + 1] = np.minimum(of_main[cell], self.up(self.main, cell)[PARTS])
+        for p in range((lower + 1) * PARTS + self.shift(self.main), upper * PARTS):
+            ups = self.least_up(self.main, p, of_main)
+            for b, least in below.items():
+                ups = ups + self.least_up(b, p, least)
+            cell, part = divmod(p, PARTS)
+            if self.log_E(ups, self.down(cell)[part]) < self.e:
                 return False
-            least_main = np.minimum(least_main, of_main[-1])
         return True
+
+    def least_up(self, b: int, p: int, below: dict[int, Floats]) -> Floats:
+        """The least up log evidence of opponent b with arm a in sub-cell p; `below` has that below each cell."""
+        cell, part = divmod(p - self.shift(b), PARTS)
+        if cell not in below:  # the whole cell is below the window
+            return below[min(below)]
+        return np.asarray(np.minimum(below[cell], self.up(b, cell)[part + 1]))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bestarm.policies.policy import NO_WINNER, Estimate, Question
 from bestarm.reference.certified import is_checked
-from bestarm.reference.champion_bets import BoundedEvidence, CleanEvidence, Round
+from bestarm.reference.champion_bets import NO_MARGIN, BoundedEvidence, CleanEvidence, Margin, Round
 from bestarm.reference.champion_lattice import LatticeEvidence
 
 
@@ -28,8 +28,8 @@ class Evidence(Protocol):
         """Where the rewards of an arm lie."""
         ...
 
-    def is_enough(self, a: int, e: float) -> bool:
-        """Whether the process of arm a is at least exp(e) at every mean that a may have."""
+    def is_enough(self, a: int, e: float, margin: Margin = NO_MARGIN) -> bool:
+        """Whether the process of arm a is at least exp(e) at all means with a ahead, by the margin of one arm."""
         ...
 
 
@@ -65,11 +65,15 @@ class Champions:
     resolution : float > 0, optional
         Stop without a winner once a lead of this size would have been found; by default 0.05 sigma, or none if
         epsilon = 0.
+    good_enough : float > 0, optional
+        Stop at an arm that is proved to be at most this much worse than the best.
     """
 
     name = "reference champions"
 
-    def __init__(self, question: Question, *, resolution: float | None = None) -> None:
+    def __init__(
+        self, question: Question, *, resolution: float | None = None, good_enough: float | None = None
+    ) -> None:
         epsilon, bounds = question.epsilon, question.bounds
         self.e = math.log(1 / question.delta)
         self.evidence: Evidence
@@ -82,6 +86,8 @@ class Champions:
         if resolution is None and epsilon > 0:
             resolution = 0.05 * scale
         self.last_round = math.inf if resolution is None else 4 * self.e * (scale / resolution) ** 2
+        self.tau = None if good_enough is None else good_enough / self.unit
+        self.answer: int | None = None
         self.clean = bounds is None and epsilon == 0
         self.survivors = list(range(question.arms))
         self.champion, self.second = 0, 1
@@ -121,7 +127,8 @@ class Champions:
             for a in list(self.survivors):
                 if len(self.survivors) > 1 and self.evidence.is_enough(a, self.e):
                     self.survivors.remove(a)
-        self.stopped = len(self.survivors) == 1 or self.n >= self.last_round
+            self.answer = self.survivors[0] if len(self.survivors) == 1 else self.nearly_best()
+        self.stopped = self.answer is not None or self.n >= self.last_round
         if is_renewed(self.n):
             for i in self.survivors:
                 self.locations[i] = self.evidence.locate(i)
@@ -129,11 +136,21 @@ class Champions:
             ranked = sorted(self.survivors, key=lambda i: (-self.locations[i], i))
             self.champion, self.second = ranked[:2]
 
+    def nearly_best(self) -> int | None:
+        """The champion or the second, if no survivor can be ahead of it by more than `good_enough`."""
+        if self.tau is None:
+            return None
+        for b in (self.champion, self.second):
+            others = [a for a in self.survivors if a != b]
+            if b in self.survivors and all(self.evidence.is_enough(a, self.e, Margin(b, self.tau)) for a in others):
+                return b
+        return None
+
     def decision(self) -> int | None:
-        """The last survivor; -1 if as many rounds have passed as the resolution asks for."""
+        """The last survivor, or one that is good enough; -1 after as many rounds as the resolution asks for."""
         if not self.stopped:
             return None
-        return self.survivors[0] if len(self.survivors) == 1 else NO_WINNER
+        return NO_WINNER if self.answer is None else self.answer
 
     def estimates(self) -> Sequence[Estimate]:
         """Sample means, without intervals; arms that were dropped are not active."""
