@@ -99,7 +99,8 @@ def test_a_column_of_sources_changes_nothing_unless_it_is_asked_for(files: dict[
     assert found["best"] is None
     done = run("identify", files["voters"], *QUESTION, "--epsilon", 0.08, "--explain")
     shown = " ".join(done.stdout.split())
-    assert "The column 'voter' may say who gave a reward; it was not used: with --source voter, epsilon is" in shown
+    said = "the verdict does not use it: with --source voter, fake sources are counted and not fake rows."
+    assert f"The column 'voter' may say who gave a reward; {said}" in shown
     asked = answer(files["voters"], *QUESTION, "--epsilon", 0.015, "--contamination", "sources")
     assert asked["best"] == BEST
     assert "The column 'voter' was taken for the source, by its name." in asked["about_the_file"]

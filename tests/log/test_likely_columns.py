@@ -111,3 +111,16 @@ def test_the_month_of_dates_with_slashes_is_the_number_that_is_never_above_12(tm
         series = identify_log(tmp_path / "visits.csv").series
         assert series is not None
         assert series.names[0] == "2026-03-02"
+
+
+def test_columns_that_only_inspection_looks_at_are_named() -> None:
+    log, times = ramp(np.random.default_rng(7), rows=3000)
+    log["logged"] = times.dt.strftime("%Y-%m-%d")
+    log["fingerprint"] = [f"fp{i % 900:05x}" for i in range(len(log))]
+    guesses = identify_log(log).health.guesses
+    assert guesses[2:] == (
+        "The column 'fingerprint' may say who gave a reward; the verdict does not use it: with source='fingerprint', "
+        "fake sources are counted and not fake rows.",
+        "The column 'logged' was taken for the time.",
+    )
+    assert not [guess for guess in identify_log(log, inspect=False, block="none").health.guesses if "logged" in guess]

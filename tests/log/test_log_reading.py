@@ -293,8 +293,8 @@ def test_the_first_reward_of_a_source_counts_in_the_order_of_time_or_else_of_the
     unasked = read_log(path)
     assert unasked.sources is None
     assert (
-        "The column 'voter' may say who gave a reward; it was not used: with source='voter', epsilon is a share of the "
-        "sources."
+        "The column 'voter' may say who gave a reward; the verdict does not use it: with source='voter', fake sources "
+        "are counted and not fake rows."
     ) in unasked.health.guesses
     assert "The column 'voter' was taken for the source, by its name." in timed.health.guesses
 

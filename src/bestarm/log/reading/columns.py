@@ -31,6 +31,12 @@ _CONTESTS = (  # the New Yorker's caption contests, old and new layout
 )
 
 
+def may_be_source(name: str) -> str:
+    """Return that a column may say who gave a reward, and what it takes to count by it."""
+    rest = Phrase("with {}, fake sources are counted and not fake rows.", Setting("source", name))
+    return f"The column {name!r} may say who gave a reward; the verdict does not use it: " + rest
+
+
 @dataclass(frozen=True)
 class LogColumns:
     """The columns of a log by what they are for.
@@ -255,10 +261,7 @@ class _Choice:
         contents = self._contents.of([name for name in named if plain(name) in _KINDS])
         likely = [name for name in named if name not in contents or not contents[name].has_kinds]
         if likely:
-            self._guesses.append(
-                f"The column {likely[0]!r} may say who gave a reward; it was not used: "
-                + Phrase("with {}, epsilon is a share of the sources.", Setting("source", likely[0]))
-            )
+            self._guesses.append(may_be_source(likely[0]))
         return None
 
     def _optional(self, parameter: str, asked: object, among: Sequence[str]) -> str | None:

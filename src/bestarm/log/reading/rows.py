@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bestarm.errors import InputError
 from bestarm.log.blocks import NONE
 from bestarm.log.reading.among import chosen_rows, find_segments
-from bestarm.log.reading.columns import LogColumns, choose
+from bestarm.log.reading.columns import LogColumns, choose, may_be_source
 from bestarm.log.reading.contents import Contents
 from bestarm.log.reading.database import UNPACKING_ERRORS, Database, DatabaseError, Progress
 from bestarm.log.reading.dates import tell_days_from_months
@@ -172,7 +172,8 @@ class OpenLog:
         self._unclear_dates = tell_days_from_months(parts, times, database)
         self._make_cells()
         self._drop_bad_time()
-        self._tell_of_lost_time()
+        if not self.is_counted:
+            self._tell_of_watched()
         self.keep_order(True)
         database.run("kept", kind="TABLE" if self.has_table else "VIEW")
         for part in parts:
@@ -370,20 +371,28 @@ class OpenLog:
             self.columns = replace(self.columns, time=None, guesses=(*kept, said))
             self._make_cells()
 
-    def _tell_of_lost_time(self) -> None:
-        """Add to the guesses that a column with the name of a time, and signs of dates, is not used by `watch_rows`."""
-        name, part = self.watched.when, self.parts[0]
-        if name is None or name == self.columns.time or self.is_counted:
-            return
+    def _tell_of_watched(self) -> None:
+        """Add to the guesses the columns of sources and times that only inspection looks at, and a time not read."""
+        who, when = self.watched.who, self.watched.when
+        said = []
+        if who not in (None, self.columns.source):
+            said.append(may_be_source(str(who)))
+        if when not in (None, self.columns.time):
+            said.append(self._how_read(str(when)))
+        new = [each for each in said if each and each not in self.columns.guesses]
+        self.columns = replace(self.columns, guesses=(*self.columns.guesses, *new))
+
+    def _how_read(self, name: str) -> str:
+        """Return that a column was taken for the time or, if it has signs of dates only, why not."""
+        part = self.parts[0]
         cells = {"relation": part.scan(), "column": part.text(name), "seconds": part.seconds(name), "sample": _TIMES}
         ((number, timed, has_signs),) = self.database.ask("signs_of_dates", **cells)
-        if timed >= _TIMED * number or not has_signs:
-            return
+        if timed >= _TIMED * number:
+            return f"The column {name!r} was taken for the time."
         why = f"not all of it is numbers or dates {DATES}"
         if name == self._unclear_dates:
             why = "no number in its dates is above 12 to tell days from months; write them as 2024-05-31"
-        said = f"The column {name!r} was not used as the time: {why}."
-        self.columns = replace(self.columns, guesses=(*self.columns.guesses, said))
+        return f"The column {name!r} was not used as the time: {why}." if has_signs else ""
 
     # ------------------------------------------------------------------------------------------------ understanding
 
