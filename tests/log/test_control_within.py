@@ -108,8 +108,12 @@ def all_right(result: LogResult, effects: tuple[float, ...]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("effects", [(0.0, 0.0), (0.0, 0.0, 0.0, 0.3), (0.0, -0.2, 0.0, 0.1)])
-@pytest.mark.parametrize("logs", [10, pytest.param(200, marks=pytest.mark.slow)])
+EFFECTS = [(0.0, 0.0), (0.0, 0.0, 0.0, 0.3), (0.0, -0.2, 0.0, 0.1)]
+
+
+@pytest.mark.parametrize(
+    ("effects", "logs"), [(EFFECTS[1], 10), *(pytest.param(each, 200, marks=pytest.mark.slow) for each in EFFECTS)]
+)
 def test_all_that_is_said_of_the_arms_is_rarely_wrong(effects: tuple[float, ...], logs: int) -> None:
     random = np.random.default_rng(4)
     wrong = sum(

@@ -214,15 +214,15 @@ def test_the_exact_test_is_used_where_it_is_valid_and_nowhere_else() -> None:
 
 
 def test_what_an_answer_survives_is_the_largest_count_with_a_small_p_value() -> None:
-    result = identify_log(visits((140, 1000), (80, 1000), (60, 1000)))
+    result = identify_log(visits((90, 500), (50, 500), (40, 500)))
     assert result.best == "A"
     holds = [
-        max(max(exact_p(*split) for split in splits_of((140, 860, good, 1000 - good), count)) for good in (80, 60))
+        max(max(exact_p(*split) for split in splits_of((90, 410, good, 500 - good), count)) for good in (50, 40))
         <= Fraction(5, 200)
-        for count in range(60)
+        for count in range(35)
     ]
     assert result.overturn == holds.index(False) - 1 == sum(holds) - 1
-    weakest = exact_p(140, 860, 80, 920)
+    weakest = exact_p(90, 410, 50, 450)
     assert result.p_value == pytest.approx(2 * float(weakest), rel=1e-9)
     for count, p_value in result.survival:
         assert (p_value <= 0.05) == (count <= result.overturn)

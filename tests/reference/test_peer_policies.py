@@ -216,7 +216,7 @@ def test_each_peer_rejects_what_it_cannot_use() -> None:
         PEAK(question(2))
     with pytest.raises(InputError, match="resolution must be at least 2"):
         PEAK(question(2, bounds=(0.0, 1.0)), resolution=1)
-    with pytest.raises(InputError, match="bounds must be given for family='bernoulli'"):
+    with pytest.raises(InputError, match="bounds must be given with family='bernoulli'"):
         TrackAndStop(question(2), family="bernoulli")
     with pytest.raises(InputError, match="share must be in"):
         TopTwo(question(2), share=1.0)

@@ -9,6 +9,7 @@ from typing import Protocol
 from scipy.optimize import brentq
 
 from bestarm.errors import InputError
+from bestarm.phrases import Phrase, Setting
 from bestarm.policies.policy import Question
 from bestarm.validation import one_of
 
@@ -70,7 +71,8 @@ class Bernoulli:
 
     def __init__(self, question: Question) -> None:
         if question.bounds is None:
-            raise InputError("bounds", "be given for family='bernoulli'", None, "for example bounds=(0, 1)")
+            rule = Phrase("be given with {}", Setting("family", self.name))
+            raise InputError("bounds", rule, None, "rewards of 0 and 1 have the bounds 0 and 1")
         self.low, high = question.bounds
         self.width = high - self.low
 
