@@ -322,6 +322,45 @@ def test_the_promise_on_near_ties_with_fakes(arms: int, attack: str) -> None:
 # ------------------------------------------------------------------------------------------------------- as a policy
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "fix"),
+    [
+        ("resolution", 0.0, "it is the size of a lead that is worth finding"),
+        ("resolution", -1.0, "it is the size of a lead that is worth finding"),
+        ("good_enough", 0.0, "leave it out to have the best arm named"),
+        ("good_enough", math.nan, "leave it out to have the best arm named"),
+        ("good_enough", "0.1", "leave it out to have the best arm named"),
+    ],
+)
+def test_options_are_checked(option: str, value: object, fix: str) -> None:
+    with pytest.raises(ba.InputError) as raised:
+        Champions(Question(3, 0.1, 0.05, 1.0), **{option: value})  # type: ignore[arg-type]
+    assert str(raised.value) == f"{option} must be a finite number > 0, got {value!r}: {fix}"
+
+
+@pytest.mark.parametrize("good_enough", [1.0, 1e3])
+def test_with_bounds_a_margin_is_at_most_the_range(good_enough: float) -> None:
+    """Nothing is ahead by more than the range, so that both stop after two rounds, with the arm that looks best."""
+    policy = Champions(Question(3, 0.05, 0.05, 0.5, bounds=(0.0, 1.0)), good_enough=good_enough)
+    arms = run(policy, lambda arm: [0.4, 0.6, 0.5][arm], 300)
+    assert (policy.decision(), len(arms), policy.survivors) == (1, 8, [0, 1, 2])
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+def test_a_huge_reward_is_a_large_reward(epsilon: float) -> None:
+    """Rewards near the largest float, of either sign and in a unit below 1, make no difference to a large one."""
+    tape = np.random.default_rng(5).normal([0.0, 0.3, 3.0], 1.0, (60, 3))
+    decided = []
+    for huge in (1e9, 1.7e308):
+        policy = Champions(Question(3, 0.05, epsilon, 0.5))
+        for s, arm in itertools.product(range(60), range(3)):
+            fake = {0: huge, 3: -huge}.get(s % 20, 0.0) if epsilon > 0 else huge * (s == arm == 2)
+            policy.observe(arm, fake or tape[s, arm])
+        decided.append((policy.decision(), policy.n, policy.survivors))
+    assert decided[0] == decided[1]
+    assert decided[0][0] == 2
+
+
 def test_it_goes_where_the_name_of_a_method_goes() -> None:
     bandit = ba.Bandit([ba.Gaussian(mean) for mean in (2.5, 1.0, 0.5)])
     trials = ba.simulate(bandit, Champions, delta=0.05, trials=20, seed=3)

@@ -17,6 +17,7 @@ from bestarm.policies.policy import NO_WINNER, Estimate, Question
 from bestarm.reference.certified import is_checked
 from bestarm.reference.champion_bets import NO_MARGIN, BoundedEvidence, CleanEvidence, Margin, Round
 from bestarm.reference.champion_lattice import LatticeEvidence
+from bestarm.validation import HUGE, checked
 
 
 class Evidence(Protocol):
@@ -75,6 +76,10 @@ class Champions:
         self, question: Question, *, resolution: float | None = None, good_enough: float | None = None
     ) -> None:
         epsilon, bounds = question.epsilon, question.bounds
+        if resolution is not None:
+            checked(resolution=resolution)
+        if good_enough is not None:
+            checked(good_enough=good_enough)
         self.e = math.log(1 / question.delta)
         self.evidence: Evidence
         if bounds is not None:
@@ -85,8 +90,9 @@ class Champions:
             self.evidence = CleanEvidence(question.arms) if epsilon == 0 else LatticeEvidence(question.arms, epsilon)
         if resolution is None and epsilon > 0:
             resolution = 0.05 * scale
-        self.last_round = math.inf if resolution is None else 4 * self.e * (scale / resolution) ** 2
-        self.tau = None if good_enough is None else good_enough / self.unit
+        self.last_round = math.inf if resolution is None else 4 * self.e * (scale / resolution) * (scale / resolution)
+        most = HUGE if bounds is None else 1.0  # within bounds no lead is larger than the range
+        self.tau = None if good_enough is None else min(good_enough / self.unit, most)
         self.answer: int | None = None
         self.clean = bounds is None and epsilon == 0
         self.survivors = list(range(question.arms))
@@ -111,7 +117,7 @@ class Champions:
 
     def observe(self, arm: int, reward: float) -> None:
         """Take in a reward; a round ends when every survivor has what it needs, and a check follows if one is due."""
-        self.rewards[arm].append((reward - self.origin) / self.unit)
+        self.rewards[arm].append(min(max((reward - self.origin) / self.unit, -HUGE), HUGE))  # so that sums are finite
         while not self.stopped and all(len(self.rewards[i]) - self.used[i] >= self.needs(i) for i in self.survivors):
             self.end_round()
 
