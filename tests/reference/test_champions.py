@@ -158,15 +158,24 @@ def log_M(evidence: LatticeEvidence, a: int, m: float, of: dict[int, float]) -> 
     return float(log_sum(log_starts + np.array(by_start)))
 
 
-@pytest.mark.parametrize(("seed", "margin"), [(0, Margin()), (1, Margin()), (2, Margin(3, 0.4)), (3, Margin(2, 0.4))])
+def most_enough(evidence: LatticeEvidence, margin: Margin, near: float) -> float:
+    """The largest e that is enough against arm 0, or at most `near` less."""
+    low, high = -20.0, 60.0
+    while high - low > near:
+        e = (low + high) / 2
+        low, high = (e, high) if evidence.is_enough(0, e, margin) else (low, e)
+    return low
+
+
+MARGINS = [(0, Margin()), (1, Margin()), (2, Margin(3, 0.4)), (3, Margin(2, 0.4)), (1, Margin(2, 7.0))]
+
+
+@pytest.mark.parametrize(("seed", "margin"), MARGINS)
 def test_what_is_enough_is_enough_at_all_means(seed: int, margin: Margin) -> None:
     """The largest e that is enough, against the process at 100 random means with all opponents at m or below."""
     evidence = three_opponents(seed)
     ahead = {b: margin.tau * (b == margin.over) for b in (1, 2, 3)}
-    low, high = -20.0, 60.0
-    while high - low > 0.2:
-        e = (low + high) / 2
-        low, high = (e, high) if evidence.is_enough(0, e, margin) else (low, e)
+    low = most_enough(evidence, margin, 0.05)
     rng = np.random.default_rng(seed)
     least = math.inf
     for _ in range(100):
@@ -177,6 +186,26 @@ def test_what_is_enough_is_enough_at_all_means(seed: int, margin: Margin) -> Non
     assert low <= min(least, at_one_mean) + 1e-9
     assert at_one_mean - low < 1.0  # and the bound is close
     assert low > 3.0
+
+
+def test_the_price_of_a_sub_cell_is_that_of_its_dear_end() -> None:
+    """Ups are dearest at the right end, downs at the left: the exact process is least between, and is not below."""
+    evidence = three_opponents(0)
+    exact = min(log_M(evidence, 0, m, dict.fromkeys((1, 2, 3), m)) for m in np.arange(0.8, 0.95, 1 / 256))
+    assert exact == pytest.approx(13.889, abs=1e-3)
+    assert exact - 0.1 < most_enough(evidence, Margin(), 1e-3) <= exact
+
+
+def test_two_opponents_one_far_below_the_other_do_not_drop_the_best_arm() -> None:
+    """One champion is as good as arm 0 and one 3 below, so that the ups of the latter are least far below m."""
+    rng = np.random.default_rng(4)
+    evidence, means = LatticeEvidence(4, 0.05), [3.0, 0.0, 3.0, 0.0]
+    for t in range(121):
+        champion = 1 if t % 2 else 2
+        x = rng.normal(means, 1.0, (2, 4))
+        one = {i: float(x[0, i]) for i in range(4) if i != champion}
+        evidence.add(Round(champion, 3 - champion, tuple(x[:, champion].tolist()), one))
+    assert not evidence.is_enough(0, math.log(2.0))
 
 
 def test_a_margin_with_bounds_is_that_of_the_means() -> None:
