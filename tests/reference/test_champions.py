@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 import bestarm as ba
-from bestarm.policies.policy import Question
+from bestarm.policies.policy import NO_WINNER, Question
 from bestarm.reference import Champions
 from bestarm.reference.champion_bets import BoundedEvidence, CleanEvidence, Margin, Round, restarts
 from bestarm.reference.champion_lattice import Bets, LatticeEvidence, Search
@@ -289,13 +289,23 @@ ATTACKS: dict[str, Attack] = {"greatest": greatest, "unseat": unseat, "seat the 
 
 
 def wrong(
-    means: list[float], delta: float, epsilon: float, trials: int, pulls: int, attack: Attack, seed: int, **given: Any
+    means: list[float],
+    delta: float,
+    epsilon: float,
+    trials: int,
+    pulls: int,
+    attack: Attack,
+    seed: int,
+    good_enough: float | None = None,
+    **given: Any,
 ) -> int:
-    """Trials in which another arm than 0 was named, or 0 was dropped."""
+    """Trials in which an arm was named that is worse than 0 by more than `good_enough`, or 0 was dropped."""
+    right = [arm for arm, mean in enumerate(means) if mean >= means[0] - (good_enough or 0.0)]
     found = 0
     for trial in range(trials):
         rng = np.random.default_rng([seed, trial])
-        policy = Champions(Question(len(means), delta, epsilon, 1.0, **given), resolution=1e-3)
+        question = Question(len(means), delta, epsilon, 1.0, **given)
+        policy = Champions(question, resolution=1e-3, good_enough=good_enough)
 
         def pull(arm: int, rng: Any = rng, policy: Champions = policy) -> float:
             bounded = policy.unit == 1.0 and "bounds" in given
@@ -306,7 +316,7 @@ def wrong(
             return min(max(fake, 0.0), 1.0) if bounded else fake
 
         run(policy, pull, pulls)
-        found += 0 not in policy.survivors
+        found += 0 not in policy.survivors or policy.decision() not in (None, NO_WINNER, *right)
     return found
 
 
@@ -346,6 +356,17 @@ def test_the_promise_on_near_ties_with_fakes(arms: int, attack: str) -> None:
     """30 trials at delta = 0.5, epsilon = 0.05, against adversaries that see the state."""
     found = wrong([0.02] + [0.0] * (arms - 1), 0.5, 0.05, 30, 30 * arms, ATTACKS[attack], 4)
     assert not refuted(found, 30, 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_the_promise_of_good_enough_with_fakes(attack: str) -> None:
+    """30 trials at delta = 0.1, epsilon = 0.05: the others are 0.42 worse than arm 0, and 0.4 would be good enough.
+
+    With four times the margin 13 to 15 are wrong, which is refuted.
+    """
+    found = wrong([0.0, -0.42, -0.42], 0.1, 0.05, 30, 120, ATTACKS[attack], 5, good_enough=0.4)
+    assert not refuted(found, 30, 0.1)
 
 
 # ------------------------------------------------------------------------------------------------------- as a policy
