@@ -245,6 +245,19 @@ def test_it_stops_at_an_arm_that_is_good_enough() -> None:
     assert bad < 10
 
 
+def test_gross_fakes_leave_flat_bets_no_growth() -> None:
+    """Two arms 1 apart, epsilon = 0.1, m between them at the centre of a cell, all fakes on the champion."""
+    bets = Bets(0.1, 1)
+    z = np.linspace(-9.0, 9.0, 2_001)
+    weight = np.exp(-(z**2) / 2)
+    best = []
+    for log in (bets.log_h, bets.log_flat):
+        by_value = np.array([log(np.array([y])) for y in np.append(z + 0.5, -1000.0)])
+        growth = 0.9 * weight / weight.sum() @ by_value[:-1] + 0.1 * by_value[-1] - bets.log_prices[PARTS // 2]
+        best.append(float(growth.max()))
+    assert [round(growth, 4) for growth in best] == [0.0734, 0.0004]
+
+
 def test_opponents_far_below_do_not_drop_the_best_arm() -> None:
     """With all ups priced at the mean of the best arm, 8 above the others, its process would be huge."""
     (place,) = (i for i, bet in enumerate(Bets(0.05, 1).bets) if (bet.r, bet.a) == (-1.2, 0.3))
