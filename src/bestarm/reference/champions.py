@@ -57,7 +57,8 @@ def is_renewed(n: int) -> bool:
 class Champions:
     """Drop an arm once the evidence of the champions against it is enough; name the last arm left.
 
-    Valid for clean rewards, and for contamination "causal".
+    Valid for contamination "causal" if each reward is told before the next pull is asked for; for clean rewards, in any
+    batches.
 
     Parameters
     ----------
