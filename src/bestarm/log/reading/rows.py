@@ -375,7 +375,7 @@ class OpenLog:
         """Add to the guesses the columns of sources and times that only inspection looks at, and a time not read."""
         who, when = self.watched.who, self.watched.when
         said = []
-        if who not in (None, self.columns.source):
+        if self.spec.inspect and who not in (None, self.columns.source):
             said.append(may_be_source(str(who)))
         if when not in (None, self.columns.time):
             said.append(self._how_read(str(when)))
@@ -388,7 +388,7 @@ class OpenLog:
         cells = {"relation": part.scan(), "column": part.text(name), "seconds": part.seconds(name), "sample": _TIMES}
         ((number, timed, has_signs),) = self.database.ask("signs_of_dates", **cells)
         if timed >= _TIMED * number:
-            return f"The column {name!r} was taken for the time."
+            return f"The column {name!r} was taken for the time." if self.spec.inspect else ""
         why = f"not all of it is numbers or dates {DATES}"
         if name == self._unclear_dates:
             why = "no number in its dates is above 12 to tell days from months; write them as 2024-05-31"
