@@ -124,11 +124,9 @@ class Adversary:
         """What the adversary uses: "oblivious", "causal" (the past), "prescient" (all true rewards) or "malicious".
 
         ABM19 has the first and the last two; a malicious coin is biased. `Shift`, `Drift` and `Reflect` look at the
-        reward that they replace. Nobody else sees that reward, so an oblivious adversary could draw from the same law:
-        a promise against oblivious adversaries covers these too. `WhiteBox` looks at the state of the method, which is
-        the past. `Extreme` looks at the arm's other true rewards, past and future, which no oblivious adversary can.
-
-        If a rule picks the hits and not a coin, this is the rule: "share-of-arm", "share-of-all" or "bursts".
+        reward that they replace. Nobody else sees it, so a promise against oblivious adversaries covers these too.
+        `WhiteBox` looks at the state of the method, `Extreme` at the arm's other true rewards, past and future. If a
+        rule picks the hits and not a coin, this is the rule: "share-of-arm", "share-of-all" or "bursts".
         """
         if self.hits.rule != draws.ANY:
             return _POWERS[self.hits.rule]
@@ -365,8 +363,7 @@ def Oblivious(adversary: Adversary) -> Adversary:  # noqa: N802
 def Prescient(adversary: Adversary) -> Adversary:  # noqa: N802
     """Check that an adversary is at most prescient (MTCD21, "Related Literature"; ABM19): the coin sees no reward.
 
-    The values may depend on all true rewards. A malicious one is rejected. `contamination="prescient"` covers the rest;
-    `contamination="causal"` does if nothing depends on rewards to come.
+    The values may depend on all true rewards. A malicious one is rejected. `contamination="prescient"` covers the rest.
 
     >>> Prescient(Extreme([-1, 1])).power
     'prescient'
