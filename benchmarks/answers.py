@@ -137,7 +137,7 @@ def _worth(best: str | None, truth: str) -> str:
 
 def measure(quick: bool) -> Section:
     """Count right and wrong answers of all methods, and compare the exact test with the z-test."""
-    seeds = 10 if quick else 200
+    seeds = 10 if quick else 100
     section = Section("Answers beside usual tests")
     section.notes.append(
         f"{seeds} seeds. Three arms; bots vote for a worse one. Right and wrong: named with confidence. Welch's test, "
