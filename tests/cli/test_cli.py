@@ -101,7 +101,7 @@ def test_identify_prints_all_that_the_rewards_prove(tmp_path: Path) -> None:
     assert weighed.splitlines()[3].split() == ["0", "to", "0.05", "identified", "'A'", "-"]
     assert f"The answer stands up to epsilon = {tolerance}: are more" in " ".join(weighed.split())
     assert "- The column 'arm' was taken for the arm, by its name." in file
-    assert "with --source source, epsilon is a share of the sources" in " ".join(file.split())
+    assert "with --source source, fake sources are counted and not fake rows" in " ".join(file.split())
 
     found = json.loads(bestarm(*question, "--format", "json").stdout)
     assert found.pop("verdict") == str(result)
