@@ -100,11 +100,13 @@ def share_shown(share: float) -> str:
 
 
 def rounded_down(value: float) -> float:
-    """Return a positive number with two digits, from below.
+    """Return a number >= 0 with two digits, from below.
 
-    >>> rounded_down(8.49), rounded_down(0.01999), rounded_down(123.0)
-    (8.4, 0.019, 120.0)
+    >>> rounded_down(8.49), rounded_down(0.01999), rounded_down(123.0), rounded_down(0.0)
+    (8.4, 0.019, 120.0, 0.0)
     """
+    if value == 0.0:
+        return 0.0
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return round(math.floor(value / unit + 1e-9) * unit, 12)
 
